@@ -10,7 +10,7 @@ import { lineBoundsFault } from './line-bounds.ts'
 export type Entry = {
   readonly line: number
   /** As it came. It may share the memory of what is read next. */
-  readonly raw?: string | Uint8Array
+  readonly raw?: Uint8Array
 } & ({ readonly value: unknown } | Pick<RecordFault, 'code' | 'reason'>)
 
 /** Returns undefined for a blank line. */

@@ -62,7 +62,7 @@ export function membersAtMost(text: string): number {
   let names = 0
   for (let at = text.indexOf(':'); at >= 0; at = text.indexOf(':', at + 1)) {
     let before = at - 1
-    while (isBlank(text.charCodeAt(before))) before -= 1
+    while (isJsonBlank(text.charCodeAt(before))) before -= 1
     if (text.charCodeAt(before) === QUOTE) names += 1
   }
   return names
@@ -121,12 +121,13 @@ function endOf(token: RegExp, text: string, at: number): number {
   return token.test(text) ? token.lastIndex : -1
 }
 
-const isBlank = (code: number): boolean =>
+/** Whether a character is one of those that may stand between the tokens of JSON. */
+export const isJsonBlank = (code: number | undefined): boolean =>
   code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09
 
 function skipBlanks(text: string, from: number): number {
   let at = from
-  while (isBlank(text.charCodeAt(at))) at += 1
+  while (isJsonBlank(text.charCodeAt(at))) at += 1
   return at
 }
 

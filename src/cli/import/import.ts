@@ -159,8 +159,8 @@ async function importInputs(
     const notes = notesOf(running)
     const isCompressed = inputs.paths.some((path) => path.endsWith('.gz'))
     try {
-      const files = inputs.files.map(({ entries, unknownEntries, name, sha256 }) => {
-        return { entries, unknownEntries, origin: { ...user, file: name, sha256 } }
+      const files = inputs.files.map(({ entries, name, sha256 }) => {
+        return { entries, origin: { ...user, file: name, sha256 } }
       })
       const report = await importFiles(stores.records(), resource, files, {
         customerId: options.customer,

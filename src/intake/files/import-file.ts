@@ -14,6 +14,7 @@ import type { Store } from '../../store/records.ts'
 import { recordCheck } from '../check.ts'
 import type { Entry } from '../entry.ts'
 import { openFileLines } from './file-lines.ts'
+import type { Known } from './reading/read-entries.ts'
 import {
   faultsOfForm,
   type InputFile,
@@ -49,13 +50,16 @@ export type ImportReport = Omit<MergeReport, 'faults'> & {
 
 export type EntryOptions = ImportOptions & Pick<InputFile, 'origin'>
 
-/** Imports one file, as `importFiles` does. */
+/** Imports one file, as `importFiles` does. Entries without their bytes are never known. */
 export const importEntries = (
   store: Pick<Store, 'operator'>,
   resource: Resource,
-  entries: AsyncIterable<Entry>,
+  entries: AsyncIterable<Entry | Known> | InputFile['entries'],
   { origin, ...options }: EntryOptions,
-): Promise<ImportReport> => importFiles(store, resource, [{ entries, origin }], options)
+): Promise<ImportReport> => {
+  const read = typeof entries === 'function' ? entries : () => entries
+  return importFiles(store, resource, [{ entries: read, origin }], options)
+}
 
 /**
  * Stages every record of the files and merges all in one transaction. Without `reject`, a single

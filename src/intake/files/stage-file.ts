@@ -15,7 +15,8 @@ import type { Entry } from '../entry.ts'
 import { readRecord } from '../read-record.ts'
 import type { FileLines, Place } from './file-lines.ts'
 import { openKnownLines } from './open-known-lines.ts'
-import { type FindKnown, type Known, UnreadableFile } from './reading/lines.ts'
+import { UnreadableFile } from './reading/lines.ts'
+import type { FindKnown, Known } from './reading/read-entries.ts'
 
 export type StageOptions = Pick<MergeOptions, 'dryRun' | 'allowOlder' | 'takeOver'> &
   LoadOptions & {
@@ -39,9 +40,8 @@ export type RejectedLine = Place & {
 }
 
 export type InputFile = {
-  readonly entries: AsyncIterable<Entry>
-  /** The same, without parsing the lines that are known. */
-  readonly unknownEntries?: ((findKnown: FindKnown) => AsyncIterable<Entry | Known>) | undefined
+  /** Its entries, of which those that are known need not be parsed. */
+  readonly entries: (findKnown: FindKnown) => AsyncIterable<Entry | Known>
   /** Who imports it. Without it, the journal gets no entry. */
   readonly origin?: InputOrigin | undefined
 }
@@ -74,7 +74,7 @@ export type Staged = {
 /** Checks the records of one file, and stages those without a fault. */
 export async function stageFile(
   { load, check, lines, resource, options }: Staging,
-  { entries, unknownEntries, origin }: InputFile,
+  { entries, origin }: InputFile,
   before: readonly Staged[],
 ): Promise<Staged> {
   const { customerId, faultsMax = limits.faultsReportedMax, onProgress, reject, signal } = options
@@ -91,22 +91,27 @@ export async function stageFile(
   }
   const file = before.length
   try {
-    const known = openKnownLines({ load, lines, resource, options }, file)
-    for await (const entry of unknownEntries?.(known.find) ?? entries) {
+    const known = openKnownLines({ load, resource, options })
+    for await (const entry of entries(known.find)) {
       signal?.throwIfAborted()
       staged.records += 1
       onProgress?.(recordsBefore + staged.records)
       const line = lines.numberOf({ file, line: entry.line })
-      if ('known' in entry) continue
+      if ('known' in entry) {
+        const raw = reject && textOf(entry.raw)
+        const noted = load.noteKnown({ ...entry.known, file, line, raw })
+        if (noted !== undefined) await noted
+        continue
+      }
       const read = readRecord(resource, check, entry, customerId)
       if ('record' in read) {
-        const raw = reject && textOf(entry.raw ?? '')
-        const sourceDigest = known.digestOf(entry.line, read.record)
+        const raw = reject && textOf(entry.raw)
+        const sourceDigest = known.digestOf(entry, read.record)
         const drained = load.stage({ ...read.record, line, file, raw, sourceDigest })
         if (drained !== undefined) await drained
       } else if (reject !== undefined) {
         staged.rejected += 1
-        reject({ file, line: entry.line, raw: entry.raw ?? '', faults: read.faults })
+        reject({ file, line: entry.line, raw: entry.raw ?? new Uint8Array(0), faults: read.faults })
       } else {
         noteFaults(staged, line, read.faults)
         staged.isCutOff = faultsBefore + staged.faultCount >= faultsMax
@@ -127,8 +132,7 @@ export async function stageFile(
   return staged
 }
 
-const textOf = (raw: string | Uint8Array): string =>
-  typeof raw === 'string' ? raw : Buffer.from(raw).toString('utf8')
+const textOf = (raw: Uint8Array = new Uint8Array(0)): string => Buffer.from(raw).toString('utf8')
 
 /** The faults of the records and of whole files, with the numbers of their lines. */
 export function faultsOfForm(

@@ -7,6 +7,7 @@ import { type ImportReport, importEntries } from '../files/import-file.ts'
 import { readContent } from '../files/reading/content.ts'
 import { readNdjson } from '../files/reading/lines.ts'
 import { requestBounds, requestReading } from '../files/reading/request-reading.ts'
+import type { InputFile } from '../files/stage-file.ts'
 import { type StreamJob, type StreamProgress, storedOf } from './stream-job.ts'
 
 type StreamImport = {
@@ -33,7 +34,9 @@ export async function importStream(
   const at = (phase: StreamProgress['phase']) => tell({ phase, records })
   try {
     const content = readContent(file, { isGzip, bytesRead: () => file.bytesRead }, requestBounds)
-    return await importEntries(store, resourceOf(kind), readNdjson(content, requestReading(pace)), {
+    const entries: InputFile['entries'] = (findKnown) =>
+      readNdjson(content, requestReading(pace), findKnown)
+    return await importEntries(store, resourceOf(kind), entries, {
       dryRun: false,
       allowOlder: job.allowOlder,
       takeOver: job.takeOver,

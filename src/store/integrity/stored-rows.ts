@@ -94,7 +94,7 @@ function rowsQuery(resource: Resource, dialect: Dialect, tail: string): string {
   return `
     select ${customerId(dialect, 'record.customer')} as customer_id,
       record.customer, ${listedId.of('record')} as id, record.deleted, record.position, record.body,
-      record.checksum, record.source_digest, record.deleted_at, record.updated_at, record.source_version,
+      record.checksum, record.deleted_at, record.updated_at, record.source_version,
       ${[...members, ...(isApart ? unmasked : [])].join(', ')}
     from ${tableName(resource.table)} as record ${fullOfRecord(resource, dialect).join}
     ${tail}`
@@ -106,19 +106,6 @@ export const unpairedQuery = (resource: Resource, { tableName, listedId }: Diale
   where not exists (select 1 from ${tableName(resource.table)} as record
     where record.customer = unmasked.customer
       and ${listedId.is('record', 'unmasked.id')})`
-
-/** The rows of any customers that have the ids of a list, which is the parameter. */
-export function rowsOfIdsQuery(resource: Resource, dialect: Dialect): string {
-  const hasId = dialect.listedId.isAnyOf('record', dialect.parameter(1, 'uuid[]'))
-  const tail = `where ${hasId} and record.stored_at >= 0 and record.id_taken = false`
-  return rowsQuery(resource, dialect, tail)
-}
-
-/** Reads a row, and the digest of the line that it was imported from. */
-export const readSourceRow = (resource: Resource, row: NamedRow) => ({
-  row: readStoredRow(resource, row),
-  sourceDigest: wholeOrNull(row.source_digest),
-})
 
 /** Reads a row of these queries. Asserts no type, because a damaged row may hold any value. */
 function readStoredRow(resource: Resource, row: NamedRow): StoredRow {

@@ -77,7 +77,13 @@ function repeatedIds(resource: Resource): string {
   const differs = [...contentColumns(resource), 'keeps_deletion']
     .map((column) => `later.${column} is distinct from earliest.${column}`)
     .join(' or ')
-  return `${repeatedId('later.line', 'earliest.line')}
+  const conflict = {
+    line: 'later.line',
+    member: "'id'",
+    code: 'repeated',
+    otherLine: 'earliest.line',
+  } as const
+  return `${selectConflict(conflict)}
     from (
       select id, min(sequence) as sequence from staged group by id having count(*) > 1
     ) as repeated
@@ -85,10 +91,6 @@ function repeatedIds(resource: Resource): string {
     join staged as later on later.id = repeated.id and later.sequence > repeated.sequence
     where ${differs}`
 }
-
-/** What follows has the line to refuse, and the other line with its id. */
-export const repeatedId = (line: string, otherLine: string): string =>
-  selectConflict({ line, member: "'id'", code: 'repeated', otherLine })
 
 /** A key that records of several owners share within the file. */
 const repeatedKey = (

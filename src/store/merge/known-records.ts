@@ -1,15 +1,19 @@
-import type { Resource } from '../../contract/resource.ts'
+import { fullTable, type Resource } from '../../contract/resource.ts'
 import type { Dialect } from '../dialect.ts'
-import { readSourceRow, rowsOfIdsQuery } from '../integrity/stored-rows.ts'
-import type { RecordLoad } from '../records/import.ts'
-import { isTrue, optionalText } from '../row.ts'
-import type { Reads } from '../session.ts'
-import { repeatedId } from './conflict-queries.ts'
-import type { MergeStatements } from './merge-statements.ts'
+import { contentsOfIds, isLive } from '../integrity/record-content.ts'
+import type { KnownRecord, RecordLoad } from '../records/import.ts'
+import { isTrue, type NamedRow, optionalText, text } from '../row.ts'
+import type { Reads, Session } from '../session.ts'
+import { stageStored } from './merge-statements.ts'
 
 type KnownRecords = Pick<RecordLoad, 'isFirst' | 'stored'> & {
   /** Whether a known record was changed since. In the transaction of the merge. */
   areChanged(session: Reads): Promise<boolean>
+  /**
+   * Stages the known lines after all, for a merge to which they matter: a conflict names the lines
+   * of both records, and a record must not lose a value to another line of its own file.
+   */
+  stageAll(session: Session): Promise<void>
 }
 
 /** Looks records up while an import is read, so that it need not stage those that are stored. */
@@ -18,20 +22,29 @@ export async function openKnownRecords(
   resource: Resource,
   dialect: Dialect,
 ): Promise<KnownRecords> {
-  const find = rowsOfIdsQuery(resource, dialect)
+  const find = contentsOfIds(resource, dialect)
+  const stageAll = `${stageKnown(resource, dialect)}; delete from known`
   const begunAt = await lastChangeOf(reader, resource, dialect)
   return {
     isFirst: begunAt === undefined,
     stored: async (ids) => {
       const rows = await reader.rows({ text: find, values: [dialect.list(ids)], prepare: true })
-      return rows.map((row) => readSourceRow(resource, row))
+      return rows.map(readKnown)
     },
     areChanged: async (session) => {
       if ((await lastChangeOf(session, resource, dialect)) === begunAt) return false
       return await holds(session, changedKnown(resource, dialect))
     },
+    stageAll: (session) => session.run(stageAll),
   }
 }
+
+const readKnown = (row: NamedRow): KnownRecord => ({
+  id: text(row, 'id'),
+  customerId: optionalText(row, 'customer_id') ?? '',
+  content: text(row, 'content'),
+  sourceDigest: typeof row.digest === 'bigint' ? row.digest : null,
+})
 
 /**
  * A text that every change of a record of the kind changes. The times of one customer only rise;
@@ -53,22 +66,34 @@ export async function holds({ rows }: Reads, text: string): Promise<boolean> {
 
 const changedKnown = ({ table }: Resource, { tableName, listedId }: Dialect): string => `
   select count(*) > 0 as holds from known left join ${tableName(table)} as stored
-    on ${listedId.is('stored', 'known.id')} and stored.stored_at >= 0 and stored.id_taken = false
+    on ${listedId.is('stored', 'known.id')} and ${isLive}
   where stored.source_digest is null or stored.source_digest <> known.digest`
 
-/**
- * A staged record that has the id of a known line, and other content than is stored. The later line
- * is at fault. An import that rejects records rejects the staged one, because it has no known ones.
- */
-export function repeatsKnown({ unchanged }: MergeStatements, isRejecting: boolean): string {
-  const isLater = isRejecting ? 'true' : 'staged.line > known.line'
-  const lineOf = (later: string, earlier: string) =>
-    `case when ${isLater} then ${later}.line else ${earlier}.line end`
-  return `
-  ${repeatedId(lineOf('staged', 'known'), lineOf('known', 'staged'))}
-  from staged join known on known.id = staged.id
-  where staged.sequence not in (select staged.sequence from ${unchanged})`
+/** Their lines store what is stored. The first bit of the digest is `keeps_deletion`. */
+function stageKnown(resource: Resource, dialect: Dialect): string {
+  const { tableName, listedId } = dialect
+  const staged = stageStored(resource, dialect, {
+    sequence: 'known.sequence',
+    line: 'known.line',
+    file: 'known.file',
+    raw: 'known.raw',
+    deletedAt: 'null',
+    keepsDeletion: 'known.digest & 1',
+    idTaken: '0',
+    isLoser: '0',
+  })
+  const full = tableName(fullTable(resource))
+  const ofFull = `stored_full.customer = stored.customer and stored_full.id = ${listedId.of('stored')}`
+  return `${staged}
+    from known join ${tableName(resource.table)} as stored
+      on ${listedId.is('stored', 'known.id')} and ${isLive}
+    ${resource.mask === undefined ? '' : `join ${full} as stored_full on ${ofFull}`}
+    where true`
 }
+
+/** Whether a staged record has the id of a known line. */
+export const repeatsKnown =
+  'select exists (select 1 from staged_line join known on known.id = staged_line.id) as holds'
 
 export const CHANGED_MEANWHILE = {
   line: 0,

@@ -3,7 +3,6 @@ import type { Clock } from '../../platform/clock.ts'
 import type { Dialect } from '../dialect.ts'
 import {
   type FoundFaults,
-  joinFaults,
   type LineName,
   type MergeOptions,
   type MergeReport,
@@ -26,8 +25,8 @@ export type StagingArea = {
   readonly reader: Pick<Session, 'rows'>
   /** Adds a row to the staged ones. Returns a promise when the store cannot keep up. */
   stage(row: readonly StagedValue[], record: StorableRecord): Promise<void> | undefined
-  /** Adds rows to `known`. */
-  noteKnown(rows: readonly (readonly StagedValue[])[]): Promise<void>
+  /** Adds a row to `known`, as `stage` does. */
+  noteKnown(row: readonly StagedValue[]): Promise<void> | undefined
   /** Runs work, once, over the staging tables with all their rows. */
   withStaged<T>(work: (staged: StagedLines) => Promise<T>, onStep?: OnStep): Promise<T>
   close(): Promise<void>
@@ -71,17 +70,32 @@ async function openLoad(deps: LoadDeps, resource: Resource): Promise<RecordLoad>
   let knownLines = 0
   const faultsOf = (session: Session, queries: readonly string[]) =>
     findFaults(session, queries, readConflict)
-  const withinFile = (repeats: boolean, isRejecting = false) => [
-    ...conflicts.withinFile(repeats),
-    ...(knownLines === 0 ? [] : [repeatsKnown(merge, isRejecting)]),
-  ]
+  const haveRepeats = (session: Session) => holds(session, hasRepeats)
+  /** Faults of all lines, once the known ones are staged too. */
+  const allFaults = async (session: Session, options: Allowed) => {
+    if (knownLines > 0) await known.stageAll(session)
+    const within = conflicts.withinFile(await haveRepeats(session))
+    return await faultsOf(session, [...within, ...conflicts.withStore(options)])
+  }
+  /** Whether a known line may decide on what becomes of a staged record. */
+  const isKnownNeeded = async (session: Session, options: Allowed) =>
+    (await holds(session, repeatsKnown)) ||
+    (await holds(session, anyOf(conflicts.withStore({ ...options, takeOver: false }))))
   const mergeLocked = async (
     { session, storing }: StagedLines,
-    repeats: boolean,
+    staged: { readonly repeats: boolean },
     { reject, ...options }: MergeOptions,
   ): Promise<MergeReport> => {
     if (knownLines > 0 && (await known.areChanged(session))) {
       return refused({ faults: [CHANGED_MEANWHILE], faultCount: 1 })
+    }
+    let { repeats } = staged
+    if (knownLines > 0 && (await isKnownNeeded(session, options))) {
+      if (reject === undefined) {
+        const all = await allFaults(session, options)
+        if (all.faultCount > 0) return refused(all)
+      } else await known.stageAll(session)
+      repeats = await haveRepeats(session)
     }
     const hasReplaced = await holds(session, merge.hasReplaced)
     // Only a stored version can make a staged one older.
@@ -89,7 +103,7 @@ async function openLoad(deps: LoadDeps, resource: Resource): Promise<RecordLoad>
     const withStore = conflicts.withStore({ ...options, allowOlder })
     const stored = reject === undefined ? await faultsOf(session, withStore) : noFaults
     if (stored.faultCount > 0) return refused(stored)
-    const all = [...withinFile(repeats, true), ...withStore]
+    const all = [...conflicts.withinFile(repeats), ...withStore]
     const rejected =
       reject === undefined ? 0 : await rejectConflicts(session, all, readConflict, reject)
     options.onStep?.('merging')
@@ -100,36 +114,38 @@ async function openLoad(deps: LoadDeps, resource: Resource): Promise<RecordLoad>
   return {
     isFirst: known.isFirst,
     stored: known.stored,
-    noteKnown: (lines) => {
-      knownLines += lines.length
-      return area.noteKnown(lines.map(knownRow))
+    noteKnown: (line) => {
+      knownLines += 1
+      sequence += 1
+      return area.noteKnown(knownRow(sequence, line))
     },
     stage: (record) => {
       sequence += 1
       return area.stage(rowOf(sequence, record), record)
     },
-    check: (options) =>
-      area.withStaged(async ({ session }) => {
-        const within = withinFile(await holds(session, hasRepeats))
-        return await faultsOf(session, [...within, ...conflicts.withStore(options)])
-      }),
+    check: (options) => area.withStaged(({ session }) => allFaults(session, options)),
     merge: (options) =>
       area.withStaged(async (staged) => {
         const { session } = staged
-        const repeats = await holds(session, hasRepeats)
+        const repeats = await haveRepeats(session)
         // Before it locks the store, unless what is stored decides which record is rejected.
         const within =
-          options.reject === undefined ? await faultsOf(session, withinFile(repeats)) : noFaults
-        if (within.faultCount > 0) {
-          const stored = await faultsOf(session, conflicts.withStore(options))
-          return refused(joinFaults([within, stored]))
-        }
-        const merge = () => mergeLocked(staged, repeats, options)
+          options.reject === undefined
+            ? await faultsOf(session, conflicts.withinFile(repeats))
+            : noFaults
+        if (within.faultCount > 0) return refused(await allFaults(session, options))
+        const merge = () => mergeLocked(staged, { repeats }, options)
         return await staged.locked(merge, options.takeOver ?? false)
       }, options.onStep),
     close: area.close,
   }
 }
+
+/** Whether one of these queries has a row. */
+const anyOf = (queries: readonly string[]): string =>
+  `select exists (${queries.map((query) => `select 1 from (${query}) as found`).join(' union all ')}) as holds`
+
+type Allowed = Pick<MergeOptions, 'allowOlder' | 'takeOver'>
 
 const refused = (found: FoundFaults): MergeReport => ({
   ...found,

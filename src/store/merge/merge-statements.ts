@@ -156,31 +156,46 @@ function stageWithdrawn(resource: Resource, dialect: Dialect): string {
         and ${on}`
 }
 
-type Withdrawal = {
+type StagedAs = {
   readonly line: string
   readonly file: string
   readonly deletedAt: string
   readonly idTaken: string
   readonly isLoser: string
+  /** The next numbers unless given. */
+  readonly sequence?: string
+  readonly raw?: string
+  readonly keepsDeletion?: string
 }
 
-/** Stages stored records as they are once they are withdrawn; `from` and its rows follow. */
+/** Stages stored records, as those that are withdrawn; `from` and its rows follow. */
 export function stageStored(
   resource: Resource,
   dialect: Dialect,
-  { line, file, deletedAt, idTaken, isLoser }: Withdrawal,
+  {
+    line,
+    file,
+    deletedAt,
+    idTaken,
+    isLoser,
+    raw = 'null',
+    keepsDeletion = '0',
+    ...place
+  }: StagedAs,
 ): string {
+  const next = '(select coalesce(max(sequence), 0) from staged_line) + row_number() over ()'
+  const { sequence = next } = place
   const members = memberColumns(resource)
   const hasMask = resource.mask !== undefined
   const full = hasMask ? 'stored_full' : 'stored'
   const kept = ['position', ...members, 'updated_at', 'source_version']
   return `
-      insert into staged_line (sequence, line, file, customer_id, id, ${kept.join(', ')}, full_body, full_checksum,
+      insert into staged_line (sequence, line, file, raw, customer_id, id, ${kept.join(', ')}, full_body, full_checksum,
         masked, masked_checksum, deleted_at, keeps_deletion, id_taken, is_loser)
-      select (select coalesce(max(sequence), 0) from staged_line) + row_number() over (), ${line}, ${file},
+      select ${sequence}, ${line}, ${file}, ${raw},
         ${[customerId(dialect, 'stored.customer'), dialect.listedId.of('stored'), ...kept.map((column) => `stored.${column}`)].join(', ')}, ${full}.body, ${full}.checksum,
         ${hasMask ? 'stored.body, stored.checksum' : 'null, null'},
-        coalesce(stored.deleted_at, ${deletedAt}), 0, ${idTaken}, ${isLoser}`
+        coalesce(stored.deleted_at, ${deletedAt}), ${keepsDeletion}, ${idTaken}, ${isLoser}`
 }
 
 /** The stored rows of a kind, and beside them the unmasked ones if it has a mask. */

@@ -67,15 +67,20 @@ const typeOf = (column: string, { types }: Dialect): string =>
 /** Lines that are not staged, because their records are stored as they are. */
 export const knownStaging = ({ types }: Dialect): Staging => ({
   table: 'known',
-  columns: { file: 'integer', line: 'bigint', id: types.id, digest: 'bigint' },
+  columns: {
+    sequence: types.rowNumber,
+    file: 'integer',
+    line: 'bigint',
+    raw: 'text',
+    id: types.id,
+    digest: 'bigint',
+  },
 })
 
-export const knownRow = ({ file, line, id, digest }: KnownLine): readonly StagedValue[] => [
-  file,
-  line,
-  id,
-  digest,
-]
+export const knownRow = (
+  sequence: number,
+  { file, line, raw, id, digest }: KnownLine,
+): readonly StagedValue[] => [sequence, file, line, raw ?? null, id, digest]
 
 /** Creates the staging tables of single records, which a session keeps. */
 export const createPutStaging = (staging: Staging, { types }: Dialect): string => `
@@ -125,7 +130,6 @@ const declared = (columns: Staging['columns']): string =>
     .join(', ')
 
 export const indexStaged = 'create index staged_by_id on staged_line (id)'
-export const indexKnown = 'create index known_by_id on known (id)'
 
 /** The columns that make the content of a staged record. `full_body` is the unmasked record. */
 export const contentColumns = (resource: Resource): readonly string[] => [

@@ -1,7 +1,6 @@
 import type { WaitCode } from '../../contract/import-states.ts'
 import type { RecordFault } from '../../contract/resource.ts'
 import { limits } from '../../platform/limits.ts'
-import type { StoredRow } from '../integrity/stored-rows.ts'
 import type { Position } from '../position.ts'
 
 /** A checked and rendered record that an import stages. */
@@ -12,7 +11,7 @@ export type StorableRecord = {
   readonly file?: number
   /** As it came, where `merge` is to pass on the records that it rejects. */
   readonly raw?: string | undefined
-  /** A digest of its line and of its stored content; see `intake/files/open-known-lines.ts`. */
+  /** A digest of where it came from and of its stored content; see `intake/source-digest.ts`. */
   readonly sourceDigest?: bigint | undefined
   readonly customerId: string
   readonly id: string
@@ -33,7 +32,19 @@ export type KnownLine = {
   readonly file: number
   readonly line: number
   readonly id: string
+  /** The one that is stored with the record. */
   readonly digest: bigint
+  /** As it came, where `merge` is to pass on the records that it rejects. */
+  readonly raw?: string | undefined
+}
+
+/** A stored record that a line may be the same as. */
+export type KnownRecord = {
+  readonly id: string
+  readonly customerId: string
+  /** Everything stored of it, as `contentOf` has it of a staged record. */
+  readonly content: string
+  readonly sourceDigest: bigint | null
 }
 
 /** How a reason names another line of the import. */
@@ -56,16 +67,14 @@ export type OnStep = (step: Exclude<WaitCode, 'slot'> | 'checking' | 'merging') 
 export type RecordLoad = {
   /** Whether nothing of the kind was ever stored when the load began. */
   readonly isFirst: boolean
-  /** Everything stored of these records, and their source digests. */
-  stored(
-    ids: readonly string[],
-  ): Promise<readonly { readonly row: StoredRow; readonly sourceDigest: bigint | null }[]>
+  /** The stored records that have these ids. */
+  stored(ids: readonly string[]): Promise<readonly KnownRecord[]>
   /**
-   * Notes lines that need not be staged. `merge` refuses them if another writer has changed one of
-   * their records since. It also refuses a staged record with the id of such a line and other
-   * content.
+   * Notes a line that need not be staged. `merge` refuses the file if another writer has changed
+   * its record since. Apart from that, it reports and stores what it would if the line was staged.
+   * Returns a promise as `stage` does.
    */
-  noteKnown(lines: readonly KnownLine[]): Promise<void>
+  noteKnown(line: KnownLine): Promise<void> | undefined
   /** Returns a promise when the store cannot keep up; await it before staging the next record. */
   stage(record: StorableRecord): Promise<void> | undefined
   /** The faults that `merge` would find, without a transaction. */

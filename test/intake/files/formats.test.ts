@@ -28,7 +28,7 @@ async function entriesOf(
   writeFileSync(path, content)
   const file = await openRecordFile(path, resourceOf(kind).record, silence)
   // What is kept for rejected records is tested with them, in test/cli/import-files.test.ts.
-  return Array.fromAsync(file.entries, ({ raw: _, ...entry }) => entry as Entry)
+  return Array.fromAsync(file.entries(), ({ raw: _, ...entry }) => entry as Entry)
 }
 
 describe('NDJSON', () => {

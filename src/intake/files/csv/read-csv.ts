@@ -1,13 +1,22 @@
-import { compose } from 'node:stream'
-import { CsvError, parse } from 'csv-parse'
+import { hash } from 'node:crypto'
+import { CsvError, parse } from 'csv-parse/sync'
 import type { TSchema } from 'typebox'
-import { limits } from '../../../platform/limits.ts'
 import { counted } from '../../../values/counted.ts'
 import type { Entry } from '../../entry.ts'
-import { NOTE, UnreadableFile } from '../reading/lines.ts'
+import { latin1 } from '../../source-digest.ts'
+import { UnreadableFile } from '../reading/lines.ts'
+import {
+  type FindKnown,
+  type Format,
+  type Known,
+  type RawEntry,
+  readEntries,
+  type Sources,
+} from '../reading/read-entries.ts'
 import { refuseOtherEncodings } from './encoding.ts'
 import { guardCsv } from './guard.ts'
 import { type Column, readHeader, type SchemaNode } from './header.ts'
+import { rowSplitter } from './split-rows.ts'
 
 /**
  * Reads CSV with a header line. A dotted column is a nested member; a number in it is the index of
@@ -15,43 +24,19 @@ import { type Column, readHeader, type SchemaNode } from './header.ts'
  * cell is an absent member. The cell `null` is null where the member may be null. Without a
  * delimiter, commas separate the cells.
  */
-export async function* readCsv(
+export const readCsv = (
   chunks: AsyncIterable<Uint8Array>,
   schema: TSchema,
-  { delimiter = ',', nullText, onHeader }: CsvOptions = {},
-): AsyncIterable<Entry> {
-  const { hasNotes, content } = await beginOf(chunks)
-  const parser = compose(
-    refuseOtherEncodings(guardCsv(content, delimiter)),
-    parse({
-      bom: true,
-      info: true,
-      raw: true,
-      delimiter,
-      ...(hasNotes && { comment: NOTE, comment_no_infix: true }),
-      skip_empty_lines: true,
-      // Otherwise the parser stops at a row of another length instead of reporting it as a fault.
-      relax_column_count: true,
-      max_record_size: limits.recordBytesMax,
-    }),
+  options: CsvOptions = {},
+  findKnown?: FindKnown,
+): AsyncIterable<Entry | Known> =>
+  readEntries(
+    refuseOtherEncodings(guardCsv(chunks, options.delimiter ?? COMMA)),
+    csv(schema, options),
+    findKnown,
   )
-  let columns: readonly Column[] | undefined
-  try {
-    for await (const { record: cells, info, raw: given } of parser as AsyncIterable<CsvRow>) {
-      const raw = given.replace(/^[\r\n]+|[\r\n]+$/g, '')
-      const place = { line: info.lines, raw }
-      if (columns === undefined) {
-        columns = readHeader(cells, schema, delimiter)
-        onHeader?.(raw)
-      } else if (cells.length === columns.length) {
-        yield { ...place, value: nest(columns, cells, schema, nullText) }
-      } else yield { ...place, code: 'malformed', reason: otherLength(cells, columns) }
-    }
-  } catch (error) {
-    throw error instanceof CsvError ? unreadable(error) : error
-  }
-  if (columns === undefined) throw new UnreadableFile('is empty; CSV starts with a header line')
-}
+
+const COMMA = ','
 
 export type CsvOptions = {
   /** One character. A comma by default. */
@@ -62,34 +47,90 @@ export type CsvOptions = {
   readonly onHeader?: (header: string) => void
 }
 
-type CsvRow = {
-  readonly record: readonly string[]
-  readonly info: { readonly lines: number }
-  readonly raw: string
+function csv(schema: TSchema, { delimiter = COMMA, nullText, onHeader }: CsvOptions): Format {
+  const rows = rowSplitter()
+  let header: Header | undefined
+  const cellsOf = ({ line, raw }: RawEntry): readonly string[] => {
+    const text = Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength).toString('utf8')
+    if (!text.includes('"')) return text.split(delimiter)
+    return quotedCells(text, { line, delimiter, lineEnd: rows.lineEnd() })
+  }
+  const afterHeader = function* (found: Iterable<RawEntry>): Iterable<RawEntry> {
+    for (const row of found) {
+      if (header !== undefined) {
+        yield row
+        continue
+      }
+      const columns = readHeader(cellsOf(row), schema, delimiter)
+      const line = Buffer.from(row.raw).toString('utf8')
+      header = { columns, sources: sourcesOf(columns, [line, delimiter, nullText ?? null]) }
+      onHeader?.(line)
+    }
+  }
+  const read = (): Header => {
+    if (header === undefined) throw new UnreadableFile('is empty; CSV starts with a header line')
+    return header
+  }
+  return {
+    split: (chunk) => afterHeader(rows.split(chunk)),
+    end: function* () {
+      yield* afterHeader(rows.end())
+      read()
+    },
+    parse: (row) => {
+      const { columns } = read()
+      const cells = cellsOf(row)
+      if (cells.length !== columns.length) {
+        return { ...row, code: 'malformed', reason: otherLength(cells, columns) }
+      }
+      return { ...row, value: nest(columns, cells, schema, nullText) }
+    },
+    skip: () => {},
+    sources: () => read().sources,
+  }
 }
 
-/** Whether the content is a file of rejected records, whose notes are left out. */
-async function beginOf(chunks: AsyncIterable<Uint8Array>) {
-  const iterator = chunks[Symbol.asyncIterator]()
-  const first = await iterator.next()
-  const start = first.done === true ? '' : Buffer.from(first.value.subarray(0, 3)).toString()
-  const content = (async function* () {
-    try {
-      if (first.done !== true) yield first.value
-      yield* { [Symbol.asyncIterator]: () => iterator }
-    } finally {
-      await iterator.return?.()
-    }
-  })()
-  return { hasNotes: start === NOTE, content }
+type Header = { readonly columns: readonly Column[]; readonly sources: Sources }
+
+type Row = { readonly line: number; readonly delimiter: string; readonly lineEnd: Buffer }
+
+/** The cells of a row with quotation marks. Without the end of a row, all of the text is one. */
+function quotedCells(text: string, { line, delimiter, lineEnd }: Row): readonly string[] {
+  try {
+    const [cells = []] = parse(text, {
+      delimiter,
+      record_delimiter: lineEnd,
+      // Otherwise a row of another length than the one before it is an error.
+      relax_column_count: true,
+    })
+    return cells
+  } catch (error) {
+    throw error instanceof CsvError ? unreadable(error, line) : error
+  }
+}
+
+const UUID = '[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}'
+
+function sourcesOf(columns: readonly Column[], form: readonly (string | null)[]): Sources {
+  const [, delimiter] = form
+  const at = columns.findIndex(({ path }) => path.length === 1 && path[0] === 'id')
+  const end = `\\x${delimiter?.charCodeAt(0).toString(16).padStart(2, '0')}`
+  const cell = `(?:"[^"]*(?:""[^"]*)*"|[^"${end}]*)${end}`
+  const idCell = new RegExp(`^(?:${cell}){${Math.max(at, 0)}}"?(${UUID})"?(?:${end}|$)`)
+  return {
+    form: hash('sha256', JSON.stringify(form), 'base64'),
+    textOf: ({ raw }) => latin1(raw),
+    idIn: (text) => (at < 0 ? undefined : idCell.exec(text)?.[1]?.toLowerCase()),
+  }
 }
 
 const otherLength = (cells: readonly string[], columns: readonly Column[]): string =>
   `has ${counted(cells.length, 'cell')}, the header has ${columns.length}`
 
 /** The parser's messages are sentences, some of which end with the line. None quotes a cell. */
-function unreadable({ code, message, lines }: CsvError & { lines?: number }): UnreadableFile {
-  return new UnreadableFile(faults[code] ?? message, lines)
+function unreadable(error: CsvError & { lines?: number }, line: number): UnreadableFile {
+  const { code, message, lines = 1 } = error
+  return new UnreadableFile(faults[code] ?? message, line + lines - 1)
 }
 
 const faults: Readonly<Record<string, string>> = {

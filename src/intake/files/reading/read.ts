@@ -10,21 +10,15 @@ import type { Entry } from '../../entry.ts'
 import { type CsvOptions, readCsv } from '../csv/read-csv.ts'
 import { readContent } from './content.ts'
 import { readJsonArray } from './json-array.ts'
-import {
-  type FindKnown,
-  type Known,
-  readNdjson,
-  readUnknownNdjson,
-  UnreadableFile,
-} from './lines.ts'
+import { readNdjson, UnreadableFile } from './lines.ts'
+import type { FindKnown, Known } from './read-entries.ts'
 
 /** An open file of records. `bytesRead` counts the bytes before decompression. */
 export type RecordFile = {
   /** Without its folder; `-` is standard input. */
   readonly name: string
-  readonly entries: AsyncIterable<Entry>
-  /** The same for NDJSON, without parsing the lines that are known. */
-  readonly unknownEntries?: (findKnown: FindKnown) => AsyncIterable<Entry | Known>
+  /** For one call. Entries that are known are not parsed. */
+  readonly entries: (findKnown?: FindKnown) => AsyncIterable<Entry | Known>
   readonly bytesTotal: number | undefined
   readonly bytesRead: () => number
   /** The SHA-256 of the bytes before decompression, in hex. For after the last entry. */
@@ -89,13 +83,10 @@ export async function openRecordFile(
     ...file,
     header: () => header,
     stop: () => void opened?.destroy(new UnreadableFile('the import was ended')),
-    entries: (async function* () {
-      yield* closedUnlessWhole(read(contentOf(), schema, { delimiter, nullText, onHeader }))
-    })(),
-    ...(read === ndjson && {
-      unknownEntries: (findKnown: FindKnown) =>
-        closedUnlessWhole(readUnknownNdjson(contentOf(), findKnown)),
-    }),
+    entries: async function* (findKnown) {
+      const options = { delimiter, nullText, onHeader }
+      yield* closedUnlessWhole(read({ chunks: contentOf(), schema, options, findKnown }))
+    },
     sha256: async () => {
       // Padding may follow the end of what is compressed.
       const silence = { source: open(), secondsMax: silenceSecondsMax }
@@ -105,19 +96,20 @@ export async function openRecordFile(
   }
 }
 
-type Reader = (
-  chunks: AsyncIterable<Uint8Array>,
-  schema: TSchema,
-  options: CsvOptions,
-) => AsyncIterable<Entry>
+type Reader = (source: {
+  readonly chunks: AsyncIterable<Uint8Array>
+  readonly schema: TSchema
+  readonly options: CsvOptions
+  readonly findKnown: FindKnown | undefined
+}) => AsyncIterable<Entry | Known>
 
-const ndjson: Reader = (chunks) => readNdjson(chunks)
+const ndjson: Reader = ({ chunks, findKnown }) => readNdjson(chunks, undefined, findKnown)
 
 const readers: ReadonlyMap<string, Reader> = new Map([
   ['ndjson', ndjson],
   ['jsonl', ndjson],
-  ['json', readJsonArray],
-  ['csv', readCsv],
+  ['json', ({ chunks, findKnown }) => readJsonArray(chunks, findKnown)],
+  ['csv', ({ chunks, schema, options, findKnown }) => readCsv(chunks, schema, options, findKnown)],
 ])
 
 function readerOf(path: string): Reader {

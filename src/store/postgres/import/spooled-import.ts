@@ -3,7 +3,7 @@ import type { Resource } from '../../../contract/resource.ts'
 import type { Clock } from '../../../platform/clock.ts'
 import { limits } from '../../../platform/limits.ts'
 import { loadRecords, type StagingArea } from '../../merge/load-records.ts'
-import { createImportStaging, indexKnown, knownStaging, stagingOf } from '../../merge/staging.ts'
+import { createImportStaging, knownStaging, stagingOf } from '../../merge/staging.ts'
 import type { LineName, RecordLoad } from '../../records/import.ts'
 import type { StagedValue, Staging } from '../../session.ts'
 import type { Spool, Spools } from '../../spool.ts'
@@ -54,14 +54,12 @@ function openArea(
     await connection.execute('analyze staged_line')
     if (known.spool.isEmpty()) return
     await copySpool(connection, known)
-    await connection.execute(`${indexKnown}; analyze known`)
+    await connection.execute('analyze known')
   }
   return {
     reader: rowsOf(servers),
     stage: (row) => lines.spool.write(copyLine(row)),
-    noteKnown: async (rows) => {
-      await known.spool.write(rows.map(copyLine).join(''))
-    },
+    noteKnown: (row) => known.spool.write(copyLine(row)),
     withStaged: (work, onStep) => {
       onStep?.('session')
       const run = async (connection: Connection) => {

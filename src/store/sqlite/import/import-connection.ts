@@ -3,13 +3,7 @@ import type { Resource } from '../../../contract/resource.ts'
 import type { Clock } from '../../../platform/clock.ts'
 import { limits } from '../../../platform/limits.ts'
 import { loadRecords, type StagingArea } from '../../merge/load-records.ts'
-import {
-  createImportStaging,
-  indexKnown,
-  indexStaged,
-  knownStaging,
-  stagingOf,
-} from '../../merge/staging.ts'
+import { createImportStaging, indexStaged, knownStaging, stagingOf } from '../../merge/staging.ts'
 import type { LoadOptions, RecordLoad } from '../../records/import.ts'
 import type { StagedValue, Staging } from '../../session.ts'
 import { openFurther } from '../database.ts'
@@ -84,13 +78,14 @@ async function openArea(
       space.add(record)
       return undefined
     },
-    noteKnown: async (rows) => {
-      for (const row of rows) insertKnown(row)
+    noteKnown: (row) => {
+      describingFaults(() => insertKnown(row))
+      return undefined
     },
     withStaged: (work, onStep) => {
       onStep?.('checking')
       db.exec('commit')
-      describingFaults(() => db.exec(`${indexStaged}; ${indexKnown}`))
+      describingFaults(() => db.exec(indexStaged))
       const write = <T>(merge: () => Promise<T>) =>
         transact(db, merge).catch((error) => {
           throw failedWrite(`the disk of ${path}`, error)
