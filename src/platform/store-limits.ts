@@ -57,10 +57,12 @@ export const storeLimits = {
   /** Records that clients put one by one: so many share a commit, which takes about 10 ms. */
   recordsPerCommitMax: 200,
   /**
-   * Of one client or customer, while another one has sent a record within a minute: to store so
-   * many takes about as long as a commit, so the other one waits little longer than it would alone.
+   * Of one client or customer, while another one has sent a record within a minute. To store so
+   * many takes about as long as what every commit costs, so the other one waits little longer than
+   * it would alone. On PostgreSQL a commit costs round trips, and the wait for a standby.
    */
   recordsPerTurnMax: 16,
+  putsPerTurnMax: 32,
   recordTurnsRememberedMs: 60_000,
   /** Characters of a record that take as long to store as a small record. */
   recordWeightLength: 8192,

@@ -1,4 +1,4 @@
-import { openTurns, type TurnOptions } from './batch-turns.ts'
+import { openTurns, type Turn, type TurnOptions } from './batch-turns.ts'
 import { NothingChanged } from './unavailable.ts'
 
 /** A request that waits for its batch, and the promise that the batch resolves. */
@@ -83,34 +83,36 @@ export function openBatchQueue<Request, Result>(
 function openLine<Request, Result>(options: BatchQueueOptions<Request, Result>) {
   const { name, weightOf = () => 1, weightMax, waitingMax, waitMs } = options
   type Pending = PendingRequest<Request, Result>
-  const turns = options.turns && openTurns(options.turns, { weightOf, weightMax })
-  let waiting: Pending[] = []
+  type Waiting = { readonly one: Pending; readonly weight: number; readonly turn: Turn | undefined }
+  const turns = options.turns && openTurns(options.turns, weightMax)
+  let waiting: Waiting[] = []
   let weight = 0
-  const leave = ({ request }: Pending) => {
-    weight -= weightOf(request)
-    turns?.leave(request)
+  const leave = (left: Waiting) => {
+    weight -= left.weight
+    if (left.turn !== undefined) turns?.leave(left.turn)
   }
   // A batch has no more time than its oldest request, so one that is late must not join it.
   const rejectLate = (now: number) => {
     for (let [next] = waiting; next !== undefined; [next] = waiting) {
-      if (now - next.requestedAt <= waitMs) return
+      const { requestedAt, result } = next.one
+      if (now - requestedAt <= waitMs) return
       waiting.shift()
       leave(next)
-      next.result.reject(refused(`${name} waited too long for the database`, waitMs))
+      result.reject(refused(`${name} waited too long for the database`, waitMs))
     }
   }
-  const takeFirst = (): readonly Pending[] => {
-    const batch: Pending[] = []
+  const takeFirst = (): readonly Waiting[] => {
+    const batch: Waiting[] = []
     let taken = 0
     for (let [next] = waiting; next !== undefined; [next] = waiting) {
-      taken += weightOf(next.request)
+      taken += next.weight
       if (batch.length > 0 && taken > weightMax) break
       waiting.shift()
       batch.push(next)
     }
     return batch
   }
-  const takeAll = (chosen: ReadonlySet<Pending>): readonly Pending[] => {
+  const takeAll = (chosen: ReadonlySet<Waiting>): readonly Waiting[] => {
     waiting = waiting.filter((one) => !chosen.has(one))
     return [...chosen]
   }
@@ -122,21 +124,23 @@ function openLine<Request, Result>(options: BatchQueueOptions<Request, Result>) 
       if (free > 0 && turns?.fits(request, free) !== false) return undefined
       const [oldest] = waiting
       // The oldest one has waited for about as long as the next one would.
-      const waitedMs = oldest === undefined ? 0 : performance.now() - oldest.requestedAt
+      const waitedMs = oldest === undefined ? 0 : performance.now() - oldest.one.requestedAt
       return refused(`too many ${name} wait for the database`, waitedMs)
     },
     join: (one: Pending): void => {
-      const place = waiting.findLastIndex(({ requestedAt }) => requestedAt <= one.requestedAt) + 1
-      waiting.splice(place, 0, one)
-      weight += weightOf(one.request)
-      turns?.join(one.request, one.requestedAt)
+      const { request, requestedAt } = one
+      const place = waiting.findLastIndex((other) => other.one.requestedAt <= requestedAt) + 1
+      const turn = turns?.join(request, requestedAt)
+      const joined = { one, weight: weightOf(request), turn }
+      waiting.splice(place, 0, joined)
+      weight += joined.weight
     },
     takeBatch: (): readonly Pending[] => {
       const now = performance.now()
       rejectLate(now)
       const batch = turns === undefined ? takeFirst() : takeAll(turns.choose(waiting, now))
       batch.forEach(leave)
-      return batch
+      return batch.map(({ one }) => one)
     },
   }
 }

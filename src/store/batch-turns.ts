@@ -1,5 +1,3 @@
-import { openTally } from '../platform/tally.ts'
-
 /**
  * How keys, such as clients and customers, share the batches of a queue. None of them takes more
  * than its share, however many requests it sends.
@@ -15,6 +13,21 @@ export type TurnOptions<Request> = {
   readonly rememberedMs: number
 }
 
+/** The place of a request in the queue. */
+export type Turn = {
+  readonly name: string
+  readonly keys: readonly Key[]
+}
+
+type Key = {
+  readonly name: string
+  /** How many of its requests wait. */
+  waiting: number
+  /** Its weight in a batch, which has a number. */
+  taken: number
+  batch: number
+}
+
 export type Turns<Request> = {
   /**
    * Whether one more request may wait beside so many free places. A key may hold no more places
@@ -22,76 +35,87 @@ export type Turns<Request> = {
    */
   fits(request: Request, free: number): boolean
   /** Counts a request that begins to wait, at a time of `performance.now()`. */
-  join(request: Request, now: number): void
+  join(request: Request, now: number): Turn
   /** Counts a request no more. */
-  leave(request: Request): void
-  /** The requests of the next batch, in the order of `waiting` for each key. */
-  choose<Pending extends Waits<Request>>(waiting: readonly Pending[], now: number): Set<Pending>
+  leave(turn: Turn): void
+  /** Chooses a batch. It keeps the order of the requests of each key. */
+  choose<Waiting extends Waits>(waiting: readonly Waiting[], now: number): ReadonlySet<Waiting>
 }
 
-type Waits<Request> = { readonly request: Request }
+type Waits = { readonly turn: Turn | undefined; readonly weight: number }
 
-type Weights<Request> = {
-  readonly weightOf: (request: Request) => number
-  readonly weightMax: number
-}
+/** The share of a key grows so in each round: few rounds are nearly as fair as single steps. */
+const SHARE_GROWS = 4
 
 export function openTurns<Request>(
   { keysOf, nameOf, weightPerKeyMax, rememberedMs }: TurnOptions<Request>,
-  { weightOf, weightMax }: Weights<Request>,
+  weightMax: number,
 ): Turns<Request> {
-  const held = openTally()
+  // Keys of different kinds may have the same name.
+  const kinds: Map<string, Key>[] = []
   // Of each kind: the key of the last request, and when another key had its last request.
   const latest: { key: string; at: number; otherAt: number }[] = []
+  let batch = 0
   const note = (key: string, kind: number, at: number) => {
     const last = latest[kind]
     const isOther = last !== undefined && last.key !== key
-    latest[kind] = { key, at, otherAt: isOther ? last.at : (last?.otherAt ?? -Infinity) }
+    const otherAt = isOther ? last.at : (last?.otherAt ?? Number.NEGATIVE_INFINITY)
+    latest[kind] = { key, at, otherAt }
   }
-  const maxima = (now: number): readonly number[] =>
-    latest.map(({ otherAt }) =>
-      now - otherAt < rememberedMs ? weightPerKeyMax : Number.POSITIVE_INFINITY,
-    )
+  const keyOf = (name: string, kind: number): Key => {
+    const keys = kinds[kind] ?? new Map<string, Key>()
+    kinds[kind] = keys
+    return keys.getOrInsertComputed(name, () => ({ name, waiting: 0, taken: 0, batch: 0 }))
+  }
+  const takenOf = (key: Key): number => (key.batch === batch ? key.taken : 0)
   return {
-    fits: (request, free) => keysOf(request).every((key) => held.of(key) < free),
+    fits: (request, free) =>
+      keysOf(request).every((name, kind) => (kinds[kind]?.get(name)?.waiting ?? 0) < free),
     join: (request, now) => {
-      for (const [kind, key] of keysOf(request).entries()) {
-        held.add(key, 1)
-        note(key, kind, now)
+      const keys = keysOf(request).map(keyOf)
+      for (const [kind, key] of keys.entries()) {
+        key.waiting += 1
+        note(key.name, kind, now)
+      }
+      return { name: nameOf(request), keys }
+    },
+    leave: ({ keys }) => {
+      for (const [kind, key] of keys.entries()) {
+        key.waiting -= 1
+        if (key.waiting === 0) kinds[kind]?.delete(key.name)
       }
     },
-    leave: (request) => {
-      for (const key of keysOf(request)) held.add(key, -1)
-    },
-    choose: <Pending extends Waits<Request>>(waiting: readonly Pending[], now: number) => {
-      const max = maxima(now)
-      const taken = openTally()
+    choose: <Waiting extends Waits>(waiting: readonly Waiting[], now: number) => {
+      batch += 1
+      const bounds = latest.map(({ otherAt }) =>
+        now - otherAt < rememberedMs ? weightPerKeyMax : Number.POSITIVE_INFINITY,
+      )
       const names = new Set<string>()
-      const batch = new Set<Pending>()
-      let batchWeight = 0
-      // Doubling the share of a key takes few rounds, and nearly as fair as single steps.
+      const chosen = new Set<Waiting>()
+      let weight = 0
       let left = waiting
-      for (let share = 1; left.length > 0; share *= 2) {
-        const later: Pending[] = []
+      for (let share = 1; left.length > 0; share *= SHARE_GROWS) {
+        const later: Waiting[] = []
         for (const one of left) {
-          const { request } = one
-          const [keys, name] = [keysOf(request), nameOf(request)]
-          const reaches = (bound: number, kind: number) => taken.of(keys[kind] ?? '') >= bound
-          if (names.has(name) || max.some(reaches)) continue
-          if (keys.some((_key, kind) => reaches(share, kind))) {
+          const { name = '', keys = [] } = one.turn ?? {}
+          const isOver = (key: Key, kind: number) => takenOf(key) >= (bounds[kind] ?? 0)
+          if (names.has(name) || keys.some(isOver)) continue
+          if (keys.some((key) => takenOf(key) >= share)) {
             later.push(one)
             continue
           }
-          const weight = weightOf(request)
-          if (batch.size > 0 && batchWeight + weight > weightMax) return batch
-          batchWeight += weight
-          for (const key of keys) taken.add(key, weight)
+          if (chosen.size > 0 && weight + one.weight > weightMax) return chosen
+          weight += one.weight
+          for (const key of keys) {
+            key.taken = takenOf(key) + one.weight
+            key.batch = batch
+          }
           names.add(name)
-          batch.add(one)
+          chosen.add(one)
         }
         left = later
       }
-      return batch
+      return chosen
     },
   }
 }

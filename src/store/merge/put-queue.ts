@@ -20,6 +20,8 @@ export type PutTransactions = {
   readonly dialect: Dialect
   /** How long a request may wait for its batch. */
   readonly waitMs: number
+  /** The weight of a client or customer in a batch, while another one sends records too. */
+  readonly weightPerKeyMax: number
   /** Runs work in a transaction that has empty staging tables. */
   transact<T>(resource: Resource, work: PutWork<T>, options: PutOptions): Promise<T>
 }
@@ -28,7 +30,7 @@ type PutWork<T> = (parts: { readonly session: Session; readonly locks: PutLocks 
 
 /** Stores single records. Those of a kind that wait together share a transaction and its waits. */
 export function openPutRecords(
-  { dialect, waitMs, transact }: PutTransactions,
+  { dialect, transact, ...bounds }: PutTransactions,
   clock: Clock,
 ): OperatorRecords['put'] {
   const opened = new Map<string, (request: PutRequest) => Promise<PutOutcome>>()
@@ -37,7 +39,7 @@ export function openPutRecords(
     const statements = putStatements(resource, dialect)
     const runBatch: RunBatch = (batch, options) =>
       transact(resource, (parts) => putBatch(parts, statements, batch, clock()), options)
-    return openPutQueue(runBatch, waitMs, locked(runBatch))
+    return openPutQueue(runBatch, bounds, locked(runBatch))
   }
   return (resource, request) => {
     const put = opened.get(resource.kind) ?? openKind(resource)
@@ -53,7 +55,7 @@ export function openPutRecords(
  */
 function openPutQueue(
   runBatch: RunBatch,
-  waitMs: number,
+  { waitMs, weightPerKeyMax }: Pick<PutTransactions, 'waitMs' | 'weightPerKeyMax'>,
   locked: LockedCustomers,
 ): (request: PutRequest) => Promise<PutOutcome> {
   const put = openBatchQueue<PutRequest, PutOutcome>({
@@ -74,7 +76,7 @@ function openPutQueue(
     turns: {
       keysOf: ({ from, record }) => [`client ${from.clientId}`, `customer ${record.customerId}`],
       nameOf: ({ record }) => record.id,
-      weightPerKeyMax: limits.recordsPerTurnMax,
+      weightPerKeyMax,
       rememberedMs: limits.recordTurnsRememberedMs,
     },
     runningMax: 1,

@@ -101,6 +101,7 @@ function openForPuts(path: string) {
 const putsOver = (transact: () => Transact): PutTransactions => ({
   dialect,
   waitMs: limits.recordPutMs,
+  weightPerKeyMax: limits.recordsPerTurnMax,
   transact: (_resource, work, { deadline }) =>
     transact()((session) => work({ session, locks: noLocks }), deadline),
 })

@@ -15,6 +15,7 @@ export const putTransactions = (servers: Servers): PutTransactions => ({
   dialect,
   // Leaves a batch at least half of the time.
   waitMs: limits.recordPutMs / 2,
+  weightPerKeyMax: limits.putsPerTurnMax,
   transact: (resource, work, { deadline, waits }) =>
     transactOn(servers, `${ensureStaging}; ${giveUpSoon}`)(async (session) => {
       const locks = putLocks(session, resource, waits)
