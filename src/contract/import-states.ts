@@ -23,7 +23,7 @@ export const waitCodes = {
   slot: 'A place among the streams that the process stores at a time.',
   session: 'A session of the database.',
   store_lock: 'The end of another merge. The embedded store has one writer at a time.',
-  customer_lock: 'The end of another write for the same records.',
+  customer_lock: 'The end of another write for one of its customers, or for one of its values.',
 } as const
 
 export type RunningState = keyof typeof runningStates

@@ -2,12 +2,14 @@ import assert from 'node:assert/strict'
 import { rmSync, writeFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { after, describe, type TestContext, test } from 'node:test'
+import { openConnection } from '../../src/store/postgres/driver/connection.ts'
 import { openPlace, temporaryFolder } from '../support/harness.ts'
 import { startProgram } from '../support/program.ts'
 import { aFiatAccount, anId } from '../support/records.ts'
 import { runBursar } from '../support/run-bursar.ts'
-import { testStore } from '../support/test-database.ts'
+import { addressesOf, testStore } from '../support/test-database.ts'
 import { untilHolds } from '../support/until.ts'
 
 const folder = temporaryFolder()
@@ -32,12 +34,31 @@ async function openCase() {
   return {
     url: place.commandUrl,
     run,
+    /** Keeps every merge from beginning. Returns the function that ends this. */
+    lock: async (): Promise<() => Promise<void>> => {
+      const { commandUrl, superuserUrl } = place
+      if (superuserUrl !== undefined) return lockCustomers(superuserUrl)
+      const db = new DatabaseSync(commandUrl.replace('sqlite:', ''))
+      db.exec('begin immediate')
+      return async () => {
+        if (db.isOpen) db.close()
+      }
+    },
     write: (name: string, content: string): string => {
       writeFileSync(join(folder, name), content)
       return join(folder, name)
     },
     listed: async (...words: readonly string[]) =>
       JSON.parse((await run('imports', '--json', ...words)).out).imports,
+  }
+}
+
+async function lockCustomers(url: string): Promise<() => Promise<void>> {
+  const [address = assert.fail()] = addressesOf(url)
+  const session = openConnection(address, { parameters: {}, connectTimeoutMs: 5000 })
+  await session.execute('begin; lock table bursar.customer in exclusive mode')
+  return async () => {
+    if (!session.isBroken()) await session.close()
   }
 }
 
@@ -132,6 +153,29 @@ describe('imports', () => {
       out: '',
       err: `The import ${id} has ended: it is cancelled.\n`,
     })
+  })
+
+  test('cancel ends an import that waits for another writer, and the list says for what', async (t) => {
+    const opened = await openCase()
+    const { run, listed, url } = opened
+    const unlock = await opened.lock()
+    t.after(unlock)
+    const program = startProgram(['import', 'fiat-accounts', '-'], {
+      env: { DATABASE_URL: url },
+      stdin: lines(2).join(''),
+    })
+    t.after(() => program.kill('SIGKILL'))
+    const waiting = () => listed('--state', 'waiting')
+    await untilHolds('the import waits', async () => (await waiting()).length === 1, 20_000)
+    const [{ id, waits_for, records }] = await waiting()
+    const lock = testStore === 'postgres' ? 'customer_lock' : 'store_lock'
+    assert.deepEqual([waits_for, records], [lock, 2])
+    assert.equal((await run('imports', 'cancel', id)).code, 0)
+    assert.equal(await program.ended, 1)
+    assert.match(program.errors(), /^the import was cancelled; nothing was changed$/m)
+    await unlock()
+    assert.equal((await listed())[0].state, 'cancelled')
+    assert.equal((await run('export', 'fiat-accounts')).out, '')
   })
 
   test('shows what a killed import had noted, and a signal that ended another', async (t) => {

@@ -24,7 +24,11 @@ export type SpooledImportDeps = {
   readonly mergeMs: number
   readonly clock: Clock
   readonly nameLine?: LineName | undefined
+  /** Ends the import with its reason, until its merge begins. */
+  readonly signal?: AbortSignal | undefined
 }
+
+type AreaDeps = Pick<SpooledImportDeps, 'servers' | 'spools' | 'mergeMs' | 'signal'>
 
 /**
  * Imports one file. Its lines wait in a spool for the last one, so that they hold no session. Then
@@ -37,10 +41,7 @@ export const beginSpooledImport = (
 ): Promise<RecordLoad> =>
   loadRecords({ area: openArea(deps, resource), dialect, clock, nameLine }, resource)
 
-function openArea(
-  { servers, spools, mergeMs }: Pick<SpooledImportDeps, 'servers' | 'spools' | 'mergeMs'>,
-  resource: Resource,
-): StagingArea {
+function openArea({ servers, spools, mergeMs, signal }: AreaDeps, resource: Resource): StagingArea {
   const lines = { staging: stagingOf(resource, dialect), spool: spools.open() }
   const known = { staging: knownStaging(dialect), spool: spools.open() }
   const prepareTables = [
@@ -64,13 +65,14 @@ function openArea(
       onStep?.('session')
       const run = async (connection: Connection) => {
         onStep?.('checking')
-        await fill(connection)
+        await unlessAborted(connection, signal, () => fill(connection))
         const session = sessionOf(connection)
         return await work({
           session,
           locked: async (merge, takeOver) => {
             onStep?.('customer_lock')
-            await lockImport(session, resource, takeOver)
+            const lock = () => lockImport(session, resource, takeOver)
+            await unlessAborted(connection, signal, lock)
             onStep?.('checking')
             const report = await merge()
             await session.run(releaseValues)
@@ -89,6 +91,24 @@ function openArea(
       await lines.spool.close()
       await known.spool.close()
     },
+  }
+}
+
+/** Runs work that changes nothing. A signal ends its session, and the work with its reason. */
+async function unlessAborted(
+  { destroy }: Pick<Connection, 'destroy'>,
+  signal: AbortSignal | undefined,
+  work: () => Promise<void>,
+): Promise<void> {
+  signal?.throwIfAborted()
+  signal?.addEventListener('abort', destroy)
+  try {
+    await work()
+  } catch (error) {
+    signal?.throwIfAborted()
+    throw error
+  } finally {
+    signal?.removeEventListener('abort', destroy)
   }
 }
 

@@ -43,10 +43,10 @@ export function openPostgresStore(
     scanning: { rows: (statement) => scan((session) => session.rows(statement)) },
     readSnapshot: (read) => readSnapshot(operator, exporting, read),
     puts: putTransactions(ingest),
-    beginLoad: (resource, { isInServer = false, nameLine } = {}) => {
+    beginLoad: (resource, { isInServer = false, nameLine, signal } = {}) => {
       // Requests have their own deadline.
       const withinMs = isInServer ? limits.streamMergeMs : mergeMs
-      const deps = { servers: operator, spools, mergeMs: withinMs, clock, nameLine }
+      const deps = { servers: operator, spools, mergeMs: withinMs, clock, nameLine, signal }
       return beginSpooledImport(deps, resource)
     },
     cleared: [],
