@@ -8,6 +8,7 @@ import { importWorks } from './intake/requests/import-works.ts'
 import { type RecordDeps, recordWorks } from './intake/requests/record-works.ts'
 import { openStreamGate } from './intake/requests/stream-gate.ts'
 import { type StreamDeps, streamWork } from './intake/requests/stream-work.ts'
+import { puttingBesideMerges } from './intake/writer/merge-times.ts'
 import { consumeWithdrawalFee } from './operations/ingest/consume-withdrawal-fee.ts'
 import { getCaller } from './operations/ingest/get-caller.ts'
 import { getHealth } from './operations/ingest/get-health.ts'
@@ -32,7 +33,10 @@ type IngestDeps = Omit<RecordDeps, 'foreign'> & {
 
 /** The work of each call of the operator's API, by the operation's id. */
 export function operatorWorks(deps: IngestDeps): OperatorWorks {
-  const records = { ...deps, foreign: openForeignValues(deps.clock, deps.log) }
+  const { writers, store } = deps
+  const put = puttingBesideMerges(store.operator.put, writers.mergeLeftMs)
+  const foreign = openForeignValues(deps.clock, deps.log)
+  const records = { ...deps, foreign, store: { operator: { ...store.operator, put } } }
   const streams = { ...records, gate: openStreamGate() }
   const ofRecords = resources.flatMap((resource): (readonly [string, OperatorWork])[] => {
     const works = recordWorks(resource, records)

@@ -69,6 +69,8 @@ export const storeLimits = {
   /** Records that may wait for the current commit, and the deadline of one. */
   recordsWaitingMax: 2000,
   recordPutMs: 5000,
+  /** The embedded store: how long one waits for the lock of a merge, which may last minutes. */
+  recordLockedMs: 1000,
   /**
    * PostgreSQL: how long a batch of single records, which holds customers, waits for a value that
    * another merge stores. Shorter than `deadlock_timeout`, so that the batch gives up first.

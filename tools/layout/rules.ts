@@ -91,6 +91,7 @@ export const serviceRows: Rows = {
   ],
   'operator-works': [
     'intake/requests',
+    'intake/writer',
     'history',
     'withdrawal-fees',
     'operations',

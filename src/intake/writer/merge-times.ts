@@ -1,3 +1,6 @@
+import type { OperatorRecords } from '../../store/records.ts'
+import { NothingChanged } from '../../store/unavailable.ts'
+
 /** How long the merges of a process take, to tell others how long a lock will last. */
 export type MergeTimes = {
   /**
@@ -37,3 +40,31 @@ const leftOf =
     const elapsed = at - begunAt
     return elapsed < expectedMs ? expectedMs - elapsed : elapsed / 4
   }
+
+/**
+ * Stores single records. One that is refused because of a merge learns how long the merge will
+ * still take. A lock of another process is taken to last as long again as it has lasted.
+ */
+export function puttingBesideMerges(
+  put: OperatorRecords['put'],
+  leftMs: MergeTimes['leftMs'],
+  now: () => number = () => performance.now(),
+): OperatorRecords['put'] {
+  let refusedSince: number | undefined
+  const explained = (error: unknown, askedAt: number): unknown => {
+    if (!(error instanceof NothingChanged) || error.retryAfterMs !== undefined) return error
+    refusedSince ??= askedAt
+    const retryAfterMs = leftMs() ?? now() - refusedSince
+    return new NothingChanged(error.message, { cause: error, retryAfterMs })
+  }
+  return async (...request) => {
+    const askedAt = now()
+    try {
+      const outcome = await put(...request)
+      refusedSince = undefined
+      return outcome
+    } catch (error) {
+      throw explained(error, askedAt)
+    }
+  }
+}

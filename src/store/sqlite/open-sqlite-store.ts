@@ -102,8 +102,12 @@ const putsOver = (transact: () => Transact): PutTransactions => ({
   dialect,
   waitMs: limits.recordPutMs,
   weightPerKeyMax: limits.recordsPerTurnMax,
+  // A merge holds the lock for seconds, so a record that waits for it is refused before long.
   transact: (_resource, work, { deadline }) =>
-    transact()((session) => work({ session, locks: noLocks }), deadline),
+    transact()(
+      (session) => work({ session, locks: noLocks }),
+      deadline - limits.recordPutMs + limits.recordLockedMs,
+    ),
 })
 
 /** The transaction of a writer is the only one. */

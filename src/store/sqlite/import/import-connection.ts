@@ -1,11 +1,12 @@
 import type { DatabaseSync } from 'node:sqlite'
+import { setImmediate as turn } from 'node:timers/promises'
 import type { Resource } from '../../../contract/resource.ts'
 import type { Clock } from '../../../platform/clock.ts'
 import { limits } from '../../../platform/limits.ts'
 import { loadRecords, type StagingArea } from '../../merge/load-records.ts'
 import { createImportStaging, indexStaged, knownStaging, stagingOf } from '../../merge/staging.ts'
 import type { LoadOptions, RecordLoad } from '../../records/import.ts'
-import type { StagedValue, Staging } from '../../session.ts'
+import type { Session, StagedValue, Staging } from '../../session.ts'
 import { openFurther } from '../database.ts'
 import { dialect } from '../dialect.ts'
 import { retryWhileLocked, transact } from '../locks.ts'
@@ -67,7 +68,7 @@ async function openArea(
   const [insert, insertKnown] = [openInsert(db, staged), openInsert(db, known)]
   // The staging transaction lasts, so records are looked up over another connection.
   const reader = openFurther(path)
-  const session = openSession(db)
+  const session = turningAfterEach(openSession(db))
   let hasMerged = false
   db.exec('begin')
   opened.move()
@@ -126,6 +127,20 @@ function openStaging(path: string): DatabaseSync {
   db.exec('pragma temp_store = file; pragma cache_size = -20000')
   return db
 }
+
+/** A process that imports learns between two statements that it is to end. */
+const turningAfterEach = ({ rows, run, ...session }: Session): Session => ({
+  ...session,
+  rows: async (statement) => {
+    const found = await rows(statement)
+    await turn()
+    return found
+  },
+  run: async (text) => {
+    await run(text)
+    await turn()
+  },
+})
 
 /** Adds a row at a time, because the rows of an import come one after the other. */
 function openInsert(db: DatabaseSync, staging: Staging) {
