@@ -176,7 +176,9 @@ function embeddedStores(sources: StoreDeps, mode: 'opened' | 'created' | 'watche
   const credentials = openOnce(() => noting(credentialsPath, (path) => openSqliteCredentials(path)))
   const quotes = openOnce(() => noting(credentialsPath, (path) => openSqliteFeeQuotes(path, clock)))
   const imports = openOnce(() =>
-    noting(credentialsPath, (path) => openSqliteImports(path, clock, background, log)),
+    noting(credentialsPath, (path) =>
+      openSqliteImports(path, { clock, background, log, mergesHere: mode !== 'watched' }),
+    ),
   )
   const sandbox = openOnce(() => openSandboxState(paths, clock))
   const watch =

@@ -122,7 +122,9 @@ export async function openQuotesAt(where: string, clock: Clock): Promise<FeeQuot
 
 async function openImportsAt(where: string, clock: Clock): Promise<ImportRegistry> {
   const [background, log] = [openBackground(clock), openLog('silent')]
-  if (!isUrl(where)) return openSqliteImports(where, clock, background, log)
+  if (!isUrl(where)) {
+    return openSqliteImports(where, { clock, background, log, mergesHere: false })
+  }
   const servers = await openTestServers(operatorUrl(where))
   const registry = openImports({ ...rowsOf(servers), dialect, background, log })
   return { ...registry, close: () => registry.close().then(servers.close) }

@@ -13,19 +13,26 @@ export type ImportSessions = Reads & {
   readonly dialect: Dialect
   readonly background: Background
   readonly log: Logger
+  /**
+   * Writes that an import runs while a merge keeps this process from writing it. Returns the
+   * function that ends this.
+   */
+  readonly keepAlive?: ((id: string) => () => void) | undefined
 }
 
 /** An import of this process, until its end is written. */
 type Kept = { -readonly [K in keyof Noted]: Noted[K] } & {
   readonly cancelling: AbortController
   isWritten: boolean
+  endKeepAlive: () => void
 }
 
 /**
  * The registry over the sessions of an engine. A row is written with what the process knows at that
  * moment, so that a write that failed is made up for by the next one.
  */
-export function openImports({ rows, dialect, background, log }: ImportSessions): ImportRegistry {
+export function openImports(sessions: ImportSessions): ImportRegistry {
+  const { rows, dialect, background, log, keepAlive } = sessions
   const statements = importStatements(dialect)
   const kept = new Map<string, Kept>()
   let begunSinceSweep: number = limits.importsSweptEvery
@@ -34,6 +41,9 @@ export function openImports({ rows, dialect, background, log }: ImportSessions):
     // What is noted from here on is for the next write.
     const { ended } = each
     const [row] = await rows(statements.write(each))
+    if (!each.isWritten && ended === undefined) {
+      each.endKeepAlive = keepAlive?.(each.id) ?? each.endKeepAlive
+    }
     each.isWritten = true
     if (ended !== undefined) kept.delete(each.id)
     else if (row !== undefined && row.cancel_requested_at !== null) cancelOwn(each)
@@ -78,6 +88,7 @@ export function openImports({ rows, dialect, background, log }: ImportSessions):
         isRead: false,
         ended: undefined,
         isWritten: false,
+        endKeepAlive: () => {},
       }
       kept.set(each.id, each)
       begunSinceSweep += 1
@@ -146,6 +157,7 @@ const runningOver = (each: Kept, changed: () => void): RunningImport => ({
   },
   end: (outcome) => {
     each.ended ??= { at: performance.now(), outcome }
+    each.endKeepAlive()
     changed()
   },
 })
