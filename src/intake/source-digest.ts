@@ -60,8 +60,14 @@ export function sourceDigests({ kind }: Resource, rules: RecordRules): SourceDig
   }
 }
 
-/** The text of JSON without the blanks around it, which mean nothing. */
-export function jsonSource(raw: Uint8Array): string {
+/** One JSON text, without the blanks around it, which mean nothing. */
+export function jsonSource(raw: Uint8Array, givenCustomer: string | undefined): RecordSource {
+  return { text: jsonText(raw), form: JSON_FORM, givenCustomer }
+}
+
+export const JSON_FORM = 'json'
+
+export function jsonText(raw: Uint8Array): string {
   let [from, end] = [0, raw.length]
   while (end > from && isJsonBlank(raw[end - 1])) end -= 1
   while (from < end && isJsonBlank(raw[from])) from += 1
@@ -72,4 +78,8 @@ export function jsonSource(raw: Uint8Array): string {
 export const latin1 = (raw: Uint8Array, from = 0, end = raw.length): string =>
   Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength).toString('latin1', from, end)
 
-export const JSON_FORM = 'json'
+/** The customer of a record that names none. */
+export function givenTo(value: unknown, customerId: string | undefined): string | undefined {
+  const namesIt = typeof value === 'object' && value !== null && Object.hasOwn(value, 'customer_id')
+  return namesIt ? undefined : customerId
+}

@@ -1,7 +1,7 @@
 import type { RecordRules, Resource } from '../../contract/resource.ts'
 import type { KnownRecord, RecordLoad, StorableRecord } from '../../store/records/import.ts'
 import type { Entry } from '../entry.ts'
-import { type RecordSource, sourceDigests } from '../source-digest.ts'
+import { givenTo, type RecordSource, sourceDigests } from '../source-digest.ts'
 import type { FindKnown, Sources } from './reading/read-entries.ts'
 
 type KnownLines = {
@@ -51,11 +51,8 @@ export function openKnownLines({ load, resource, options }: Deps): KnownLines {
     digestOf: (entry, record) => {
       if (sources === undefined || entry.raw === undefined || !('value' in entry)) return undefined
       const text = sources.textOf({ line: entry.line, raw: entry.raw })
-      const givenCustomer = namesCustomer(entry.value) ? undefined : customerId
+      const givenCustomer = givenTo(entry.value, customerId)
       return digests.digestOf({ text, form: sources.form, givenCustomer }, record)
     },
   }
 }
-
-const namesCustomer = (value: unknown): boolean =>
-  typeof value === 'object' && value !== null && Object.hasOwn(value, 'customer_id')

@@ -13,6 +13,7 @@ import { recordCheck } from '../check.ts'
 import { parseEntry } from '../entry.ts'
 import { readRecord } from '../read-record.ts'
 import { type FoundInAll, type HttpFault, refusedRecords } from '../refused-records.ts'
+import { givenTo, jsonSource, sourceDigests } from '../source-digest.ts'
 import type { ForeignValues } from './foreign-values.ts'
 import { preconditionOf, unmet } from './precondition.ts'
 
@@ -33,10 +34,16 @@ type RecordWorks = {
 export function recordWorks(resource: Resource, deps: RecordDeps): RecordWorks {
   const { store, rules, clock, foreign } = deps
   const check = recordCheck(resource, rules)
-  const read = (value: unknown, boundTo: string | null): StorableRecord => {
-    const found = readRecord(resource, check, { line: 1, value }, boundTo ?? undefined)
+  const { digestOf } = sourceDigests(resource, rules)
+  const read = (input: OperatorInput): StorableRecord => {
+    const value = withId(input)
+    const customerId = input.caller.boundTo ?? undefined
+    const found = readRecord(resource, check, { line: 1, value }, customerId)
     if ('faults' in found) throw refused(found.faults)
-    return found.record
+    const { record } = found
+    // A file may have the same bytes in a line.
+    const source = jsonSource(input.request.body, givenTo(value, customerId))
+    return { ...record, sourceDigest: digestOf(source, record) }
   }
   const own = async (input: OperatorInput): Promise<FoundRecord> =>
     requireFound(resource, input, await store.operator.find(resource, nameOf(input)))
@@ -59,7 +66,7 @@ export function recordWorks(resource: Resource, deps: RecordDeps): RecordWorks {
     },
     put: async (input) => {
       foreign.requireFew(input.caller)
-      const record = read(withId(input), input.caller.boundTo)
+      const record = read(input)
       const precondition = preconditionOf(input.headers)
       const request = { record, precondition, ...storing(input, 'PUT') }
       const stored = await store.operator.put(resource, request)

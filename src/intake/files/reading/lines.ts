@@ -1,7 +1,7 @@
 import { limits } from '../../../platform/limits.ts'
 import type { Pace } from '../../../platform/time-slices.ts'
 import { type Entry, parseEntry } from '../../entry.ts'
-import { JSON_FORM, jsonSource } from '../../source-digest.ts'
+import { JSON_FORM, jsonText } from '../../source-digest.ts'
 import {
   type FindKnown,
   type Format,
@@ -116,7 +116,7 @@ function openParser({ blankLinesMax }: LineReading): Pick<Format, 'parse' | 'ski
 /** Of records that are one JSON object each. */
 export const jsonSources: Sources = {
   form: JSON_FORM,
-  textOf: ({ raw }) => jsonSource(raw),
+  textOf: ({ raw }) => jsonText(raw),
   idIn: (text) => {
     const [, id] =
       /"id"\s*:\s*"([0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})"/.exec(text) ?? []
