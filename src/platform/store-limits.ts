@@ -77,8 +77,8 @@ export const storeLimits = {
    */
   putClaimMs: 50,
   /**
-   * How long a record waits at a time for a customer that a merge holds, in a session, and how many
-   * customers are waited for so: with those that wait in a batch, half of the sessions of a pool.
+   * How long a record waits at a time for a lock that a merge holds, in a session, and for how many
+   * customers records wait so: with those that wait in a batch, half of the sessions of a pool.
    */
   putCustomerMs: 500,
   lockedCustomersAwaitedMax: 4,

@@ -23,27 +23,31 @@ export type StoredOrder = {
   readonly counted: ReadonlyMap<string, number>
 }
 
-const idOfPosition =
-  testStore === 'postgres'
-    ? `replace(stored.id::text, '-', '')`
-    : `lower(substr(hex(position), 17))`
+const ids = {
+  postgres: `replace(stored.id::text, '-', '')`,
+  sqlite: 'lower(substr(hex(position), 17))',
+}
 
-const versionsQuery = [
-  ...resources.map(
-    ({ table, kind }) =>
-      `select customer, '${kind}' as kind, ${idOfPosition} as id, change, stored_at
-       from bursar.${table} as stored`,
-  ),
-  `select customer, kind, replace(cast(id as text), '-', ''), change, stored_at
-   from bursar.superseded`,
-].join(' union all ')
+const versionsQuery = (store: keyof typeof ids) =>
+  [
+    ...resources.map(
+      ({ table, kind }) =>
+        `select customer, '${kind}' as kind, ${ids[store]} as id, change, stored_at
+         from bursar.${table} as stored`,
+    ),
+    `select customer, kind, replace(cast(id as text), '-', ''), change, stored_at
+     from bursar.superseded`,
+  ].join(' union all ')
 
 /** Reads the order of a store whose versions were never pruned. */
-export async function readOrder(ask: TestStore['ask']): Promise<StoredOrder> {
+export async function readOrder(
+  ask: TestStore['ask'],
+  store: keyof typeof ids = testStore,
+): Promise<StoredOrder> {
   const rows = await ask(`
     select owner.id as customer_id, version.kind, version.id, version.change,
       cast(version.stored_at as text) as stored_at
-    from (${versionsQuery}) as version
+    from (${versionsQuery(store)}) as version
     join bursar.customer as owner on owner.number = version.customer`)
   const counted = await ask('select id, changes from bursar.customer')
   return {

@@ -13,7 +13,7 @@ export type RunBatch = (batch: readonly PutRequest[], options: PutOptions) => Pr
 export type PutOptions = {
   /** By `performance.now()`. The transaction is rejected if it cannot begin by then. */
   readonly deadline: number
-  /** Whether it waits for its customer, which is the only one, or skips those that are locked. */
+  /** Whether it waits for the locks of others, or leaves what is locked for later. */
   readonly waits: boolean
 }
 

@@ -61,9 +61,14 @@ export type PutOutcomes = (PutOutcome | 'later' | undefined)[]
 
 /**
  * Keeps other writers from what a batch changes, until its commit. It rejects with a
- * CustomersLocked rather than wait for one of them.
+ * CustomersLocked rather than wait for one of them with locks held.
  */
 export type PutLocks = {
+  /**
+   * Locks, before all else, what the staged records will change and these customers, and waits for
+   * that in the order of an import. Undefined for a batch that leaves what is locked for later.
+   */
+  readonly wait?: ((ids: readonly string[], takeOver: boolean) => Promise<void>) | undefined
   /** Locks customers. Returns those that another writer has locked. */
   customers(ids: readonly string[]): Promise<ReadonlySet<string>>
   /** Claims the values of the staged records, and their customers if these are new. */
@@ -98,6 +103,7 @@ export async function putBatch(
   const outcomes: PutOutcomes = requests.map(() => undefined)
   const origins = originsOf(requests)
   const batch = { session, locks, statements, requests, outcomes, now, ...origins }
+  if (locks.wait !== undefined) await waitForOthers(batch, locks.wait)
   const places = await meetingPreconditions(batch, await lockCustomers(batch))
   if (places.length === 0) return outcomes
   await stage(batch, places)
@@ -128,12 +134,25 @@ const findStored = (
   return run(batch, find, dialect.keys.values(records))
 }
 
+/** Stages the records for as long as it takes to lock what they change. */
+async function waitForOthers(batch: Batch, wait: NonNullable<PutLocks['wait']>): Promise<void> {
+  const { requests } = batch
+  const places = [...requests.keys()].filter((at) => !('withdraws' in requestAt(batch, at).record))
+  if (places.length > 0) await stage(batch, places)
+  const takesOver = requests.some(({ takeOver }) => takeOver === true)
+  await wait(customersOf(requests), takesOver)
+  for (const sql of emptyStaging) await run(batch, sql)
+}
+
+const customersOf = (requests: readonly PutRequest[]): readonly string[] => [
+  ...new Set(requests.map(({ record }) => record.customerId)),
+]
+
 /** The places of the requests whose customers no other writer has locked. */
 async function lockCustomers({ locks, requests, outcomes }: Batch): Promise<readonly number[]> {
-  const customerOf = ({ record }: PutRequest) => record.customerId
-  const locked = await locks.customers([...new Set(requests.map(customerOf))])
-  for (const [place, request] of requests.entries()) {
-    if (locked.has(customerOf(request))) outcomes[place] = 'later'
+  const locked = await locks.customers(customersOf(requests))
+  for (const [place, { record }] of requests.entries()) {
+    if (locked.has(record.customerId)) outcomes[place] = 'later'
   }
   return [...requests.keys()].filter((place) => outcomes[place] === undefined)
 }

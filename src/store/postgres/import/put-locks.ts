@@ -8,7 +8,8 @@ import type { Session } from '../../session.ts'
 import { CustomersLocked } from '../../unavailable.ts'
 import { dialect } from '../dialect.ts'
 import { textArray } from '../driver/connection.ts'
-import { claimValues } from './claims.ts'
+import { claimValues, releaseValues } from './claims.ts'
+import { lockImport } from './lock-import.ts'
 
 type TransactionLocks = PutLocks & {
   /** Releases the claimed values, before the commit. */
@@ -16,12 +17,11 @@ type TransactionLocks = PutLocks & {
 }
 
 /**
- * The locks of a batch of single records. It skips customers that others have locked, so that it
- * waits for none of them. A batch that `waits` has one customer, and waits for it while it holds
- * nothing. Every other wait ends soon, by the lock timeout of the transaction: a batch that holds
- * locks and does not give up could wait in a circle with an import.
+ * The locks of a batch of single records, which skips customers that others have locked. A wait
+ * for a value ends soon, by the lock timeout of the transaction: a batch that holds customers and
+ * does not give up could wait in a circle with an import.
  */
-export function putLocks(session: Session, resource: Resource, waits: boolean): TransactionLocks {
+export function openPutLocks(session: Session, resource: Resource): TransactionLocks {
   const withoutRow = new Set<string>()
   let claimed: readonly string[] = []
   const query = async (statement: string, list: readonly string[]) => {
@@ -30,9 +30,7 @@ export function putLocks(session: Session, resource: Resource, waits: boolean): 
   }
   return {
     customers: async (ids) => {
-      if (waits) await session.run(waitLonger)
-      const locked = await query(lockCustomers(waits ? 'wait' : 'skip'), ids)
-      if (waits) await session.run(giveUpSoon)
+      const locked = await query(lockCustomers('skip'), ids)
       const others = ids.filter((id) => !locked.has(id))
       if (others.length === 0) return new Set()
       const present = await query(findCustomers, others)
@@ -54,6 +52,27 @@ export function putLocks(session: Session, resource: Resource, waits: boolean): 
     release: async () => {
       if (claimed.length > 0) await query(releaseClaimed, claimed)
     },
+  }
+}
+
+/**
+ * The same for a batch that waits for others. It claims and locks like an import, so it may wait
+ * for long, and later it finds that it holds everything.
+ */
+export function openWaitingLocks(session: Session, resource: Resource): TransactionLocks {
+  const { customers } = openPutLocks(session, resource)
+  return {
+    wait: async (ids, takeOver) => {
+      await session.run(waitLonger)
+      await lockImport(session, resource, takeOver)
+      // A record that is withdrawn is not staged yet.
+      await session.rows({ text: lockCustomers('wait'), values: [textArray(ids)] })
+      await session.run(giveUpSoon)
+    },
+    customers,
+    values: async () => {},
+    losers: async () => {},
+    release: () => session.run(releaseValues),
   }
 }
 

@@ -8,7 +8,7 @@ import type { Servers } from '../cluster/servers.ts'
 import { transactOn } from '../cluster/transaction.ts'
 import { dialect } from '../dialect.ts'
 import { isLockTimeout } from '../driver/failure.ts'
-import { giveUpSoon, putLocks } from './put-locks.ts'
+import { giveUpSoon, openPutLocks, openWaitingLocks } from './put-locks.ts'
 
 /** Transactions of single records. */
 export const putTransactions = (servers: Servers): PutTransactions => ({
@@ -18,7 +18,7 @@ export const putTransactions = (servers: Servers): PutTransactions => ({
   weightPerKeyMax: limits.putsPerTurnMax,
   transact: (resource, work, { deadline, waits }) =>
     transactOn(servers, `${ensureStaging}; ${giveUpSoon}`)(async (session) => {
-      const locks = putLocks(session, resource, waits)
+      const locks = (waits ? openWaitingLocks : openPutLocks)(session, resource)
       try {
         const result = await work({ session, locks })
         await locks.release()

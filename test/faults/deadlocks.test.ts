@@ -1,0 +1,201 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { RecordInput } from '../../src/contract/resource.ts'
+import { operatorScopes } from '../../src/contract/scopes.ts'
+import type { Store } from '../../src/store/records.ts'
+import { type Seeded, seeded } from '../model/model.ts'
+import { orderFaults, readOrder, type SeenWrite } from '../support/change-order.ts'
+import { freePort } from '../support/free-port.ts'
+import {
+  type Called,
+  callUrl,
+  openPlace,
+  startServiceAt,
+  type TestService,
+} from '../support/harness.ts'
+import { isLong } from '../support/long.ts'
+import { operatorToken } from '../support/operator-token.ts'
+import { startPostgres } from '../support/postgres-server.ts'
+import { take } from '../support/record-store.ts'
+import {
+  aDepositAddress,
+  aFiatAccount,
+  anId,
+  aStatement,
+  someDepositInstructions,
+} from '../support/records.ts'
+import { runBursar } from '../support/run-bursar.ts'
+import { prepareServer } from '../support/test-database.ts'
+import { askServer } from './support/ask-server.ts'
+
+/**
+ * Two servers, their writers of streams and imports write the same customers, ids, addresses and
+ * memos, in any order, and take values from each other. PostgreSQL must find no deadlock.
+ */
+const SECONDS = isLong ? 600 : 10
+const CUSTOMERS = 12
+const IDS = 80
+const VALUES = 40
+/** Of each server. */
+const PUTTERS = 4
+const STREAMERS = 2
+const IMPORTERS = 2
+
+const addresses = Array.from(
+  { length: VALUES },
+  (_, at) => `0x${(at + 1).toString(16).padStart(40, '0')}`,
+)
+
+const kinds = {
+  'fiat-accounts': (id: number, customer_id: string) =>
+    aFiatAccount({ id: anId(id), customer_id, ref_id: `r-${id}` }),
+  statements: (id: number, customer_id: string) => aStatement({ id: anId(id), customer_id }),
+  'deposit-addresses': (id: number, customer_id: string, value: number) =>
+    aDepositAddress({ id: anId(id), customer_id, address: addresses[value] ?? '' }),
+  'fiat-deposit-instructions': (id: number, customer_id: string, value: number) =>
+    someDepositInstructions({
+      id: anId(id),
+      customer_id,
+      memo_id: `MEMO${String(value).padStart(12, '0')}`,
+    }),
+} as const
+
+type Kind = keyof typeof kinds
+type Writer = {
+  readonly url: string
+  readonly store: Store
+  readonly token: string
+  readonly random: Seeded
+  readonly seen: SeenWrite[]
+  readonly statuses: Map<number, number>
+}
+
+/** Records with different ids, whose customers and values are those of others too. */
+function someRecords({ random }: Writer, kind: Kind, recordsMax: number): RecordInput[] {
+  const ids = new Set(Array.from({ length: 1 + random.below(recordsMax) }, () => random.below(IDS)))
+  return [...ids].map((id) => {
+    const customer = `customer-${random.below(CUSTOMERS)}`
+    return { ...kinds[kind](id, customer, random.below(VALUES)), source_version: random.below(3) }
+  })
+}
+
+async function call(writer: Writer, method: string, path: string, body?: string): Promise<Called> {
+  const { url, token, statuses } = writer
+  const options = { token, method, ...(body !== undefined && { body }) }
+  const answer = await callUrl(`${url}/ingest/v1/${path}`, options)
+  statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1)
+  assert.ok(answer.status < 500, `${method} ${path}: ${answer.text}`)
+  return answer
+}
+
+async function put(writer: Writer, kind: Kind): Promise<void> {
+  const { random, seen } = writer
+  const [record] = someRecords(writer, kind, 1)
+  assert.ok(record !== undefined)
+  const query = `?allow_older=true${random.chance(30) ? '&take_over=true' : ''}`
+  const sentAt = performance.now()
+  const answer = await call(writer, 'PUT', `${kind}/${record.id}${query}`, JSON.stringify(record))
+  const tag = answer.headers.get('etag')
+  if (tag === null || answer.body.outcome === 'unchanged' || answer.status >= 300) return
+  seen.push({
+    customerId: String(record.customer_id),
+    kind,
+    id: String(record.id).replaceAll('-', ''),
+    storedAt: BigInt(fromBase36(tag.slice(1, -1))),
+    sentAt,
+    answeredAt: performance.now(),
+  })
+}
+
+const fromBase36 = (text: string): bigint =>
+  [...text].reduce((sum, digit) => sum * 36n + BigInt(Number.parseInt(digit, 36)), 0n)
+
+const acts = {
+  put: async (writer: Writer, kind: Kind) => {
+    const id = anId(writer.random.below(IDS))
+    if (writer.random.chance(15)) await call(writer, 'DELETE', `${kind}/${id}`)
+    else await put(writer, kind)
+  },
+  stream: async (writer: Writer, kind: Kind) => {
+    const lines = someRecords(writer, kind, 30).map((record) => JSON.stringify(record))
+    const query = `?allow_older=true${writer.random.chance(50) ? '&take_over=true' : ''}`
+    await call(writer, 'POST', `${kind}${query}`, lines.join('\n'))
+  },
+  import: async (writer: Writer, kind: Kind) => {
+    const { store, random } = writer
+    await take(store, kind, someRecords(writer, kind, 30), {
+      allowOlder: true,
+      takeOver: random.chance(50),
+      ...(random.chance(30) && { reject: () => {} }),
+    })
+  },
+}
+
+test('writers of the same customers and values meet no deadlock on PostgreSQL', async (t) => {
+  const server = await startPostgres()
+  t.after(server.stop)
+  let log = ''
+  server.process.stderr?.on('data', (text: string) => {
+    log += text
+  })
+  process.env.BURSAR_TEST_POSTGRES_PORT = String(server.port)
+  await prepareServer(server)
+  const place = await openPlace('postgres')
+  const database = new URL(place.env.DATABASE_URL ?? '').pathname.slice(1)
+  const ports = [await freePort(), await freePort()]
+  const urls = ports.map((port) => `http://127.0.0.1:${port}`)
+  const env = { BURSAR_DATABASE_TIMEOUT_MS: '5000', BURSAR_PUBLIC_URL: urls[0] ?? '' }
+  const kept = { ...place, remove: async () => {} }
+  const services: TestService[] = []
+  for (const port of ports) {
+    const options = { store: 'postgres', env: { ...env, PORT: String(port) } } as const
+    services.push(await startServiceAt(kept, options))
+  }
+  const [first] = services
+  assert.ok(first !== undefined)
+  const seen: SeenWrite[] = []
+  const statuses = new Map<number, number>()
+  const counts = { put: PUTTERS, stream: STREAMERS, import: IMPORTERS } as const
+  const writers: { readonly writer: Writer; readonly name: keyof typeof acts }[] = []
+  for (const [at, { parts }] of services.entries()) {
+    for (const name of Object.keys(counts) as (keyof typeof counts)[]) {
+      for (let number = 0; number < counts[name]; number += 1) {
+        const token = await operatorToken(first, `${name}-${at}-${number}`, operatorScopes)
+        const random = seeded(1000 * at + 100 * number + name.length)
+        const { store } = parts
+        const writer = { url: urls[at] ?? '', store, token, random, seen, statuses }
+        writers.push({ writer, name })
+      }
+    }
+  }
+  const ends = performance.now() + SECONDS * 1000
+  let acted = 0
+  const writing = writers.map(async ({ writer, name }) => {
+    while (performance.now() < ends) {
+      await acts[name](writer, writer.random.pick(Object.keys(kinds) as Kind[]))
+      acted += 1
+    }
+  })
+  try {
+    await Promise.all(writing)
+  } finally {
+    for (const { stop } of services) await stop()
+  }
+  t.diagnostic(
+    `${acted} acts, ${seen.length} stored by PUT, statuses ${JSON.stringify([...statuses])}`,
+  )
+  assert.doesNotMatch(log, /deadlock detected/)
+  const ask = (sql: string) => askServer(server, sql, database)
+  const [counted] = await ask('select sum(deadlocks) from pg_stat_database')
+  assert.deepEqual(counted, ['0'])
+  assert.deepEqual(orderFaults(await readOrder(ask, 'postgres'), seen), [])
+  assert.deepEqual(await ask(sharedAddresses), [])
+  assert.deepEqual(await ask('select digest from bursar.claim'), [])
+  const checked = await runBursar(server.url('owner', database), ['migrate', '--check'])
+  assert.match(checked.out, /no integrity faults in \d+ records/, checked.err)
+})
+
+/** Addresses of which several customers have a record that is not withdrawn. */
+const sharedAddresses = `
+  select crypto_network, exclusive_key from bursar.deposit_address where not deleted
+  group by 1, 2 having count(distinct customer) > 1`
