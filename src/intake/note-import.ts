@@ -10,7 +10,7 @@ import { StoreUnavailable } from '../store/unavailable.ts'
 import { counted } from '../values/counted.ts'
 
 /** What an import tells of itself, for its entry in the registry. */
-export const notesOf = (running: RunningImport) => ({
+export const notesOf = (running: Pick<RunningImport, 'enter' | 'wait' | 'progress'>) => ({
   onProgress: running.progress,
   onStep: ((step) =>
     step === 'checking' || step === 'merging'

@@ -9,7 +9,7 @@ import { operatingUser } from './operating-user.ts'
 
 /** Commands that change the store, or show what customers hold. */
 const logged =
-  /^(client|keys|import|export|migrate|backup|restore|reconcile|history|fee (show|consume))\b/
+  /^(client|keys|import|export|migrate|backup|restore|reconcile|history|imports cancel|fee (show|consume))\b/
 
 /**
  * Notes which command runs. The returned function then writes one log line: the command, who ran it

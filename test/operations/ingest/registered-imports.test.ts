@@ -42,7 +42,7 @@ const post = (body: string, { token = core, headers = {} }: Posting = {}, kind =
   service.call(`/ingest/v1/${kind}`, { token, method: 'POST', body, headers })
 
 /** A stream that goes on until the test ends it. */
-function openStream(token = core) {
+function openStream(token = core, signal?: AbortSignal) {
   const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>()
   const writer = writable.getWriter()
   const answer = fetch(`${service.url}/ingest/v1/fiat-accounts`, {
@@ -50,6 +50,7 @@ function openStream(token = core) {
     headers: { authorization: `Bearer ${token}` },
     body: readable,
     duplex: 'half',
+    ...(signal && { signal }),
   })
   return {
     answer,
@@ -114,6 +115,17 @@ describe('the list of imports', () => {
     assert.match(reason, /^\d+ faults; the first in line 2: [a-z_]+$/)
     const text = JSON.stringify(await listed())
     assert.doesNotMatch(text, new RegExp(secret))
+  })
+
+  test('says that a stream has failed whose client has left', async () => {
+    const leaving = new AbortController()
+    const stream = openStream(core, leaving.signal)
+    await stream.send(lines(250, 1))
+    await newest(({ state }) => state === 'receiving')
+    leaving.abort()
+    await assert.rejects(stream.answer)
+    const { reason } = await newest(({ state }) => state === 'failed')
+    assert.equal(reason, 'the caller has left')
   })
 
   test('tells an answer that was repeated from an import, and from a key that is refused', async () => {
