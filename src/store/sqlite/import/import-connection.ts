@@ -68,6 +68,8 @@ async function openArea(
   const [insert, insertKnown] = [openInsert(db, staged), openInsert(db, known)]
   // The staging transaction lasts, so records are looked up over another connection.
   const reader = openFurther(path)
+  // The inner pages of the indexes by which records are looked up stay in the cache.
+  reader.exec('pragma cache_size = -20000')
   const session = turningAfterEach(openSession(db))
   let hasMerged = false
   db.exec('begin')
