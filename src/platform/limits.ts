@@ -44,7 +44,7 @@ export const limits = {
   /** A stream of records: 5 GB at 80 Mbit/s. Nothing else may take so long to arrive. */
   streamTimeoutMs: 600_000,
   /**
-   * Streams that a process stores at a time. Each takes a process of some 120 MB, a core at a lower
+   * Streams that a process stores at a time. Each takes a process of some 200 MB, a core at a lower
    * priority, and a session for its merge.
    */
   streamsMax: 4,

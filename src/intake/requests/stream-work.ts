@@ -110,9 +110,9 @@ async function storeStream(
   const { onStep } = notesOf(running)
   const told = ({ phase, records }: StreamProgress) => {
     running.progress(records)
-    if (phase === 'reading') running.enter(phase)
-    else if (phase !== 'committing') onStep(phase)
+    if (phase !== 'reading' && phase !== 'committing') onStep(phase)
   }
+  running.enter('reading')
   try {
     const report = await deps.writers.run(job, { signal, told })
     running.progress(report.records)

@@ -139,14 +139,14 @@ async function runJob(
     // What is committed cannot be ended.
     if (reason !== undefined || phase === 'committing') return
     reason = why
-    if (phase === 'reading') {
+    if (!isMerging(phase)) {
       send(child, { order: 'stop' })
       killIn(limits.writerStopMs)
     } else child.kill('SIGKILL')
   }
   const follow = (progress: StreamProgress) => {
     // It was to stop, and reached the merge before it knew.
-    if (reason !== undefined) return void (progress.phase === 'reading' || child.kill('SIGKILL'))
+    if (reason !== undefined) return void (isMerging(progress.phase) && child.kill('SIGKILL'))
     phase = progress.phase
     killIn(phase === 'reading' ? limits.writerSilenceMs : limits.writerMergeMs)
     told(progress)
@@ -181,6 +181,9 @@ async function runJob(
     child.off('error', onError)
   }
 }
+
+/** Whether statements run that only the end of the process ends. Reads and waits take orders. */
+const isMerging = (phase: Phase): boolean => ['checking', 'merging', 'committing'].includes(phase)
 
 /** Nothing is committed before the serving process has agreed. */
 const lost = (how: string, phase: Phase): StoreUnavailable =>

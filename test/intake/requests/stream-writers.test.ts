@@ -3,17 +3,20 @@ import { randomInt } from 'node:crypto'
 import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { after, describe, test } from 'node:test'
 import { setTimeout as passing } from 'node:timers/promises'
 import { openWriters } from '../../../src/intake/writer/writers.ts'
 import { openMovableClock, systemClock } from '../../../src/platform/clock.ts'
 import { limits } from '../../../src/platform/limits.ts'
+import { withPrimary } from '../../../src/store/postgres/cluster/with-primary.ts'
 import { openSpools } from '../../../src/store/spool.ts'
 import { describeService } from '../../support/describe-service.ts'
 import { configOf, unreadLog } from '../../support/harness.ts'
 import { isLong } from '../../support/long.ts'
 import { operatorToken } from '../../support/operator-token.ts'
 import { aFiatAccount, anId } from '../../support/records.ts'
+import { addressesOf } from '../../support/test-database.ts'
 import { until, untilHolds } from '../../support/until.ts'
 import { isRunning, priorityOf, writersOf } from '../../support/writer-processes.ts'
 
@@ -25,7 +28,13 @@ let token: string
 const service = describeService(
   { env: { BURSAR_SPOOL_FOLDER: join(folder, 'spool') }, control: clock },
   async () => {
-    const scopes = ['ingest:write_fiat_accounts', 'ingest:read_record', 'ingest:read_history']
+    const scopes = [
+      'ingest:write_fiat_accounts',
+      'ingest:read_record',
+      'ingest:read_history',
+      'ingest:read_imports',
+      'ingest:cancel_import',
+    ]
     token = await operatorToken(service, 'core', scopes)
   },
 )
@@ -33,7 +42,11 @@ const service = describeService(
 const linesOf = (first: number, count: number, tag: string) =>
   Array.from({ length: count }, (_, at) =>
     JSON.stringify(
-      aFiatAccount({ id: anId(first + at), customer_id: 'streamed', ref_id: `${tag} ${at}` }),
+      aFiatAccount({
+        id: anId(first + at),
+        customer_id: 'streamed',
+        ref_id: `${tag} ${first + at}`,
+      }),
     ),
   ).join('\n')
 
@@ -58,6 +71,42 @@ async function stoppedWriter(): Promise<number> {
   process.kill(pid, 'SIGSTOP')
   return pid
 }
+
+/** Holds the lock that a merge of the customer takes. Tells how many sessions wait for it. */
+async function whileLocked(work: (waiting: () => Promise<number>) => Promise<void>): Promise<void> {
+  const { databaseUrl, operatorDatabaseUrl } = service.parts.config
+  if (operatorDatabaseUrl === undefined) {
+    using merging = new DatabaseSync(databaseUrl.replace('sqlite:', ''))
+    merging.exec('begin immediate')
+    await work(async () => 0)
+    return
+  }
+  await withPrimary(addressesOf(operatorDatabaseUrl), async (merging) => {
+    await merging.execute("begin; select 1 from bursar.customer where id = 'streamed' for update")
+    const text = 'select count(*) as count from pg_locks where not granted'
+    await work(async () => Number((await merging.rows({ text }))[0]?.count))
+    await merging.execute('rollback')
+  })
+}
+
+/** The id of the newest import, once it is as a test needs it. */
+async function untilImport(
+  name: string,
+  holds: (found: Readonly<Record<string, unknown>>) => boolean,
+): Promise<string> {
+  let id = ''
+  const isSo = async () => {
+    const { body } = await service.call('/ingest/v1/imports?limit=1', { token })
+    const [found = {}] = body.imports
+    id = found.id
+    return holds(found)
+  }
+  await untilHolds(name, isSo, 10_000)
+  return id
+}
+
+const waitingImport = () =>
+  untilImport('an import waits for a lock', ({ waits_for: code }) => /_lock$/.test(String(code)))
 
 describe('the process that stores streams', () => {
   test('starts with the first stream, yields to requests, and is kept for the next', async () => {
@@ -85,7 +134,7 @@ describe('the process that stores streams', () => {
   test('leaves nothing if it is killed, and the client may send the stream again', async () => {
     const pid = await stoppedWriter()
     const pending = post(linesOf(20, 5, 'killed'))
-    await untilHolds('the stream is in a file', () => spooled().length === 1, 5000)
+    await untilImport('the process has the stream', ({ state }) => state === 'reading')
     const [name = ''] = spooled()
     assert.equal(statSync(join(folder, 'spool', name)).mode & 0o777, 0o600)
     process.kill(pid, 'SIGKILL')
@@ -100,12 +149,38 @@ describe('the process that stores streams', () => {
     const pid = await stoppedWriter()
     const left = new AbortController()
     const pending = post(linesOf(30, 5, 'left'), left.signal)
-    await untilHolds('the stream is in a file', () => spooled().length === 1, 5000)
+    await untilImport('the process has the stream', ({ state }) => state === 'reading')
     left.abort()
     await assert.rejects(pending, { name: 'AbortError' })
     await untilHolds('the process has ended', () => !isRunning(pid), 5000)
     await untilHolds('its file is removed', () => spooled().length === 0, 5000)
     assert.equal(await tagOf(30), undefined)
+  })
+
+  test('is kept if its stream is cancelled while it waits for a lock', async () => {
+    assert.equal((await post(linesOf(40, 1, 'first'))).status, 200)
+    const writers = writersOf()
+    await whileLocked(async () => {
+      const pending = post(linesOf(40, 2, 'cancelled'))
+      const path = `/ingest/v1/imports/${await waitingImport()}`
+      assert.equal((await service.call(path, { token, method: 'DELETE' })).status, 202)
+      assert.equal((await pending).status, 409)
+    })
+    assert.deepEqual([await tagOf(40), spooled(), writersOf()], ['first', [], writers])
+  })
+
+  test('that is killed while it waits for a lock leaves no session', async () => {
+    assert.equal((await post(linesOf(50, 1, 'first'))).status, 200)
+    await whileLocked(async (waitingSessions) => {
+      const pending = post(linesOf(50, 2, 'killed'))
+      await waitingImport()
+      for (const pid of writersOf()) process.kill(pid, 'SIGKILL')
+      assert.equal((await pending).status, 503)
+      const isLeft = async () => (await waitingSessions()) === 0
+      await untilHolds('no session waits', isLeft, 2 * limits.databaseClientCheckMs)
+    })
+    assert.equal((await post(linesOf(50, 2, 'again'))).status, 200)
+    assert.equal(await tagOf(51), 'again')
   })
 
   test('that is killed at any moment has stored all of a stream or nothing', async () => {
