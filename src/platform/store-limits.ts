@@ -165,6 +165,11 @@ export const storeLimits = {
   pageRowsPerStatementMax: 800,
   pageStatementsMax: 4,
   pagesWaitingMax: 1000,
+  /**
+   * Records that a past page of a shared statement visits, for each record of the page: those that
+   * came later and those that were deleted are in the way. One that needs more is read by itself.
+   */
+  pastVisitsPerRecord: 4,
   /** Without a primary the lag of a standby is unknown. It is still read from for this long. */
   databasePrimaryLostMs: 300_000,
   /** Delay before the listening session is reopened, and pause between two notifications. */

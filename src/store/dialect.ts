@@ -23,8 +23,10 @@ export type Dialect = {
   readonly longText: (expression: string) => string
   /** Bytes as text, in hexadecimal digits. */
   readonly hex: (expression: string) => string
-  /** Joins the texts of a group in the order of `position`, in which its subquery has them. */
-  readonly joined: (expression: string, separator: string, order: 'asc' | 'desc') => string
+  /** Joins the texts of a group in the order of its subquery. */
+  readonly joined: (expression: string, separator: string) => string
+  /** Hexadecimal digits that end with the positions of the last two rows of such a group. */
+  readonly lastPositions: string
   /** Bounds one of several ordered queries, for a planner that would not merge them as it goes. */
   readonly bounded: (query: string, page: string) => string
   /** The id of a record in the table of its list, where a row has its id in the position too. */

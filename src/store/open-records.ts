@@ -12,7 +12,7 @@ import { openPutRecords, type PutTransactions } from './merge/put-queue.ts'
 import { clearRecords, countRecords, exportLines } from './records/all-records.ts'
 import type { OperatorRecords, Store } from './records.ts'
 import type { Reads, Session, Transact } from './session.ts'
-import { openPastPages } from './versions/past-page.ts'
+import { openPastPages, pastRowReader, type ReadPastRow } from './versions/past-page.ts'
 import { openPruner } from './versions/prune.ts'
 import { openSearch } from './versions/search.ts'
 import { openVersions } from './versions/versions.ts'
@@ -34,6 +34,8 @@ export type RecordSessions = {
   readonly readSnapshot: <T>(
     read: (session: Pick<Session, 'rows' | 'iterate'>) => AsyncIterable<T>,
   ) => AsyncIterable<T>
+  /** Reads past pages; by default each with a statement of its requests. */
+  readonly readPastRow?: ReadPastRow
   readonly puts: PutTransactions
   readonly beginLoad: OperatorRecords['beginLoad']
   /** The tables that `clear` empties besides those of records. */
@@ -47,6 +49,7 @@ export function openRecords(
   sessions: RecordSessions,
 ): Pick<Store, 'customers' | 'operator' | 'damage'> {
   const { dialect, clock, requests, commands, tables } = sessions
+  const { readPastRow = pastRowReader(requests, dialect) } = sessions
   const damage = openDamageList(sessions.log, tables?.marks)
   const rows = storedRows(sessions.scanning, dialect)
   const operator: OperatorRecords = {
@@ -55,7 +58,7 @@ export function openRecords(
       sessions.readSnapshot((session) => exportLines(session, dialect, resource, customerId)),
     put: openPutRecords(sessions.puts, clock),
     ...openVersions(requests, dialect),
-    ...openPastPages(requests, dialect),
+    ...openPastPages(readPastRow),
     ...openSearch(requests, dialect),
     ...openPruner(requests.transact, dialect),
     findAnswer: openKeptAnswers(requests, dialect, clock),

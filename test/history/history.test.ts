@@ -283,6 +283,79 @@ describe('a list at an instant', () => {
   })
 })
 
+describe('past lists that are read at the same time', () => {
+  const created = (at: number) => new Date(1_700_000_000_000 + at * 60_000).toISOString()
+  const some = (customer_id: string, first: number, count: number, at: (index: number) => number) =>
+    Array.from({ length: count }, (_, index) =>
+      aFiatAccount({
+        id: anId(first + index),
+        customer_id,
+        ref_id: `together-${first + index}`,
+        created_at: created(at(index)),
+      }),
+    )
+  const customers = ['together-a', 'together-b', 'together-c']
+  const queries = ['limit=4', 'limit=4&order=ASC', 'limit=20', 'limit=4&view=full']
+  const queriesOfDeleted = queries.map((query) => `${query}&include_deleted=true`)
+  const asked = customers.flatMap((customer) =>
+    [...queries, ...queriesOfDeleted].map(
+      (query) => `customers/${customer}/fiat-accounts?${query}`,
+    ),
+  )
+  let at: string
+  let seen: readonly string[]
+
+  before(async () => {
+    for (const [index, customer] of customers.entries()) {
+      // Deleted records lie between the others.
+      const accounts = some(customer, 21_000 + index * 1000, 120, (each) => each * 10)
+      const isLive = (each: number) => index === 2 || each % 40 === 0
+      const deleted_at = '2026-05-01T00:00:00Z'
+      const stored = accounts.map((one, each) => (isLive(each) ? one : { ...one, deleted_at }))
+      await take(service.parts.store, 'fiat-accounts', stored)
+    }
+    await pause()
+    at = now()
+    await pause()
+    seen = []
+    for (const path of asked) {
+      seen = [...seen, comparable((await get(`${path}&as_of=${at}`)).text)]
+    }
+    // Later ones too, and some of the records have other versions.
+    for (const [index, customer] of customers.entries()) {
+      const later = some(customer, 21_500 + index * 1000, 120, (each) => each * 10 + 5)
+      const changed = some(customer, 21_000 + index * 1000, 120, (each) => each * 10)
+      const records = [...later, ...changed.map((one) => ({ ...one, status: 'APPROVED' }))]
+      await take(service.parts.store, 'fiat-accounts', records)
+    }
+  })
+
+  test('are the same as when each is read alone, however many records lie between', async () => {
+    const answers = await Promise.all(asked.map((path) => get(`${path}&as_of=${at}`)))
+    for (const [index, path] of asked.entries()) {
+      assert.equal(comparable(answers[index]?.text ?? ''), seen[index], path)
+    }
+    const [live = ''] = seen
+    assert.deepEqual(
+      JSON.parse(live).items.map((one: { id: string }) => one.id),
+      [80, 40, 0].map((each) => anId(21_000 + each)),
+    )
+  })
+
+  test('refuse each a time that is unknown, and answer the others', async () => {
+    const known = `${asked[0]}&as_of=${at}`
+    const unknown = `${asked[8]}&as_of=1990-01-01T00:00:00Z`
+    const nobodys = `customers/nobody/fiat-accounts?limit=4&as_of=${at}`
+    const answers = await Promise.all([known, unknown, nobodys, known].map((path) => get(path)))
+    assert.deepEqual(
+      answers.map(({ status }) => status),
+      [200, 410, 200, 200],
+    )
+    assert.equal(answers[2]?.text, '{"items":[]}')
+    assert.equal(comparable(answers[3]?.text ?? ''), seen[0])
+  })
+})
+
 describe('a time before the store kept a customer’s records of a kind', () => {
   const path = `issuer-quote-executions/${anId(951)}`
   const list = 'customers/filled/issuer-quote-executions'

@@ -136,6 +136,31 @@ test('an export refuses a damaged record by kind and id', async () => {
   await assert.rejects(tested.exported('statements'), StoreDamaged)
 })
 
+test('a past page refuses a replaced version that is not as it was stored, and names it', async () => {
+  const accounts = [1, 2, 3].map((at) =>
+    aFiatAccount({ id: anId(at), ref_id: `r${at}`, metadata: { note: 'kept' } }),
+  )
+  await tested.take('fiat-accounts', accounts)
+  const [replaced] = accounts.slice(1)
+  await tested.take('fiat-accounts', [{ ...replaced, status: 'APPROVED' }])
+  const [first] = await tested.superseded(anId(2))
+  const selection = { ...firstPage, asOf: first?.storedAt ?? 0n }
+  const { resource } = fiatAccount.brief
+  const read = (view: 'customer' | 'full', limit: number) =>
+    tested.store.operator.pageAsOf(resource, acme, view, { ...selection, limit })
+  const { rows, more } = await read('full', 2)
+  assert.deepEqual([rows, more], [2, true])
+  await tested.ask(`update bursar.superseded set body = replace(body, 'kept', 'kfpt')`)
+  await assert.rejects(read('full', 3), (error) => {
+    assert.ok(error instanceof StoreDamaged)
+    assert.match(error.message, new RegExp(`a version of ${anId(2)} is not as it was stored`))
+    return true
+  })
+  assert.equal((await read('customer', 3)).rows, 3)
+  await tested.ask(`update bursar.superseded set masked = null`)
+  await assert.rejects(read('customer', 3), StoreDamaged)
+})
+
 describe('a damaged record', () => {
   const get = () => tested.store.customers.get(acme, fiatAccount.full, anId(1), false)
   const page = () => tested.store.customers.page(acme, fiatAccount.brief, firstPage)

@@ -1,4 +1,5 @@
 import type { Dialect } from '../dialect.ts'
+import { POSITION_BYTES } from '../position.ts'
 import { textArray } from './driver/connection.ts'
 
 const setting = (name: string): string => `nullif(current_setting('bursar.${name}', true), '')`
@@ -31,8 +32,9 @@ export const dialect: Dialect = {
   jsonMember: (column, member) => `(${column}::json ->> '${member}')`,
   longText: (expression) => expression,
   hex: (expression) => `encode(${expression}, 'hex')`,
-  joined: (expression, separator, order) =>
-    `string_agg((${expression})::text, '${separator}' order by position ${order})`,
+  joined: (expression, separator) => `string_agg((${expression})::text, '${separator}')`,
+  lastPositions: `encode(
+        substring(string_agg(position, '') from (count(*)::int - 2) * ${POSITION_BYTES} + 1), 'hex')`,
   bounded: (query, page) => `
       select * from (${query}
       ${page}) as bounded`,

@@ -19,6 +19,7 @@ export const dialect: Dialect = {
   longText: (expression) => `cast(${expression} as blob)`,
   hex: (expression) => `hex(${expression})`,
   joined: (expression, separator) => `group_concat(${expression}, '${separator}')`,
+  lastPositions: `group_concat(hex(position), '')`,
   bounded: (query) => query,
   // The last 16 bytes of the position.
   listedId: {

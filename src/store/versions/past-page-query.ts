@@ -8,8 +8,8 @@ import { filterValue } from '../schema/tables.ts'
 import type { Statement } from '../session.ts'
 
 /**
- * Reads a page that was answered at an instant, and one record more, as one row: `items`, `bodies`,
- * `positions`, `checksums`, `lengths` and `kept_since`. A record is a candidate if it has, or
+ * Reads a page that was answered at an instant, and one record more, as one row: see
+ * `pageColumns`. A record is a candidate if it has, or
  * has had, a value of the most selective filter. The version of that time then decides.
  * `former_value` finds the records that no longer have the value; `extent` bounds the search, so
  * records that were added later cost nothing.
@@ -25,76 +25,100 @@ export function pastPageQuery(
   const at = add(selection.asOf, 'bigint')
   const customer = customerNumber(dialect, add(tenant, 'text'))
   const { low, high } = rangeOf(selection)
-  const asked: Asked = {
+  const { order, includeDeleted, anyOf } = selection
+  const page: PastPage = {
     resource,
     view,
-    selection,
     dialect,
-    parameters,
+    order,
+    includeDeleted,
     customer,
     at,
-    range: { low: add(low, 'bytea'), high: add(high, 'bytea') },
+    low: add(low, 'bytea'),
+    high: add(high, 'bytea'),
     size: `${add(selection.limit, 'bigint')} + 1`,
-    order: selection.order === 'ASC' ? 'asc' : 'desc',
   }
-  const text = selection.anyOf.length === 0 ? rangePage(asked) : keyedPage(asked)
-  const prepare = selection.anyOf.length <= PREPARED_FILTERS_MAX
+  const text = anyOf.length === 0 ? pastRange(page) : keyedPage({ ...page, anyOf, parameters })
+  const prepare = anyOf.length <= PREPARED_FILTERS_MAX
   return { text, values: parameters.values, prepare }
 }
 
 /** Statements with more filters are planned each time; all combinations would fill the memory. */
 const PREPARED_FILTERS_MAX = 1
 
-type PastView = 'customer' | 'full'
+export type PastView = 'customer' | 'full'
 
 /** A page, and how its statement names what it compares with. */
-type Asked = {
+export type PastPage = Pick<PastSelection, 'order' | 'includeDeleted'> & {
   readonly resource: Resource
   readonly view: PastView
-  readonly selection: PastSelection
   readonly dialect: Dialect
-  readonly parameters: Parameters
+  /** The number of the customer. */
   readonly customer: string
   readonly at: string
-  readonly range: { readonly low: string; readonly high: string }
+  /** The range of positions, without its ends. */
+  readonly low: string
+  readonly high: string
+  /** One record more than the page. */
   readonly size: string
-  readonly order: 'asc' | 'desc'
 }
 
-/** Walks the order of the customer, and takes each record's version of the time on the way. */
-function rangePage(asked: Asked): string {
-  const { resource, view, dialect, customer, at, size, order } = asked
-  const { kind, table } = resource
+type KeyedPage = PastPage &
+  Pick<PastSelection, 'anyOf'> & {
+    readonly parameters: Parameters
+  }
+
+/**
+ * Walks the order of the customer, and takes each record's version of the time on the way. With
+ * `visitsMax` it walks over so many records at most in each state. Then `is_cut` tells whether
+ * records after those may belong to the page.
+ */
+export function pastRange(asked: PastPage, visitsMax?: string): string {
+  const { resource, view, dialect, customer, at, size } = asked
+  const { kind } = resource
   const { tableName, joinPast, bounded, listedId } = dialect
   const shown = shownTable(resource, view)
-  const isApart = shown !== table
+  const isApart = shown !== resource.table
   const whole = isApart
     ? `left join ${tableName(shown)} as whole on record.stored_at <= ${at}
           and whole.customer = record.customer and whole.id = ${listedId.of('record')}`
     : ''
   const current = isApart ? 'whole' : 'record'
   const content = contentOf(asked, `record.stored_at <= ${at}`, current)
-  const where = [inRange('record', asked), ...conditionsOf(asked)].join('\n        and ')
-  const page = `order by position ${order} limit ${size}`
-  const ofState = (state: string) => `
+  const ordered = `order by position ${direction(asked)}`
+  const table = `${tableName(resource.table)} as record`
+  const walked = (state: string) =>
+    `record.customer = ${customer} and record.deleted = ${state} and ${inRange('record', asked)}`
+  const ofState = (state: string) => {
+    const select = (from: string, where: readonly string[]) => `
       select record.position, ${content}
-      from ${tableName(table)} as record ${joinPast(kind, at)} ${whole}
-      where record.customer = ${customer} and record.deleted = ${state}
-        and ${where}`
+      from ${from} ${joinPast(kind, at)} ${whole}
+      where ${where.join('\n        and ')}`
+    if (visitsMax === undefined) return select(table, [walked(state), ...conditionsOf(asked)])
+    const visited = `select * from ${table} where ${walked(state)} ${ordered} limit ${visitsMax}`
+    return select(`(${visited}) as record`, conditionsOf(asked))
+  }
+  const states = statesOf(dialect)
+  const more = states.map(
+    (state) => `exists (select 1 from ${table} where ${walked(state)} offset ${visitsMax})`,
+  )
+  const isCut =
+    visitsMax === undefined
+      ? ''
+      : `, case when count(*) < ${size} then ${more.join(' or ')} else false end as is_cut`
+  const page = `${ordered} limit ${size}`
   return `
     with ${reached(asked)}
-    select ${pageColumns(asked)}
+    select ${pageColumns(asked)} ${isCut}
     from (
-      ${statesOf(dialect)
-        .map((state) => bounded(ofState(state), page))
-        .join('\n      union all')}
+      ${states.map((state) => bounded(ofState(state), page)).join('\n      union all')}
       ${page}
     ) as page`
 }
 
 /** Reads keys, one more than the page, by the values of a filter; then the bodies of the page. */
-function keyedPage(asked: Asked): string {
-  const { resource, view, dialect, customer, size, order } = asked
+function keyedPage(asked: KeyedPage): string {
+  const { resource, view, dialect, customer, size } = asked
   const { tableName, rowName } = dialect
   const shown = shownTable(resource, view)
   const ofKey =
@@ -106,7 +130,7 @@ function keyedPage(asked: Asked): string {
       select distinct position, id, deleted, past_row from (
         ${candidates(asked).join('\n        union all\n        ')}
       ) as candidate
-      order by position ${order} limit ${size}
+      order by position ${direction(asked)} limit ${size}
     )
     select ${pageColumns(asked)}
     from (
@@ -115,37 +139,39 @@ function keyedPage(asked: Asked): string {
       left join ${tableName(shown)} as current
         on current.customer = ${customer} and ${ofKey} and key.past_row is null
       left join ${tableName('superseded')} as past on past.${rowName} = key.past_row
-      order by key.position ${order}
+      order by key.position ${direction(asked)}
     ) as page`
 }
+
+const direction = ({ order }: PastPage): string => (order === 'ASC' ? 'asc' : 'desc')
 
 /** The table that has the current bodies of a view. */
 const shownTable = (resource: Resource, view: PastView): string =>
   view === 'full' ? fullTable(resource) : resource.table
 
-/** The columns `body` and `checksum` of the version of the time. */
-function contentOf({ resource, view }: Asked, isCurrent: string, current: string): string {
+/** The column `body` of the version of the time, and the `checksum` of a replaced one. */
+function contentOf({ resource, view }: PastPage, isCurrent: string, current: string): string {
   const isMasked = view === 'customer' && resource.mask !== undefined
   const [body, checksum] = isMasked ? ['masked', 'masked_checksum'] : ['body', 'checksum']
   return `
         case when ${isCurrent} then ${current}.body else past.${body} end as body,
-        case when ${isCurrent} then ${current}.checksum else past.${checksum} end as checksum`
+        case when ${isCurrent} then null else past.${checksum} end as checksum`
 }
 
 /** `kept_since` is read with the page, so that no pruning falls between the two. */
-function pageColumns({ resource: { kind }, dialect, customer, order }: Asked): string {
-  const { joined, longText, hex, tableName } = dialect
+function pageColumns({ resource: { kind }, dialect, customer }: PastPage): string {
+  const { joined, longText, lastPositions, tableName } = dialect
   return `
-      ${longText(joined('body', ',', order))} as items, count(body) as bodies,
-      ${joined(hex('position'), '', order)} as positions,
-      ${joined('checksum', ',', order)} as checksums,
-      ${joined('octet_length(body)', ',', order)} as lengths,
+      ${longText(joined('body', ','))} as items, count(*) as found, count(body) as bodies,
+      ${lastPositions} as last_positions, count(checksum) as replaced,
+      ${joined(`coalesce(cast(checksum as text), '')`, ',')} as checksums,
+      ${joined('octet_length(body)', ',')} as lengths,
       (select at from ${tableName('kept_since')}
         where customer = ${customer} and kind = '${kind}') as kept_since`
 }
 
 /** The bounds of the positions that the customer had then. */
-const reached = ({ resource: { kind }, dialect: { tableName }, customer, at }: Asked): string =>
+const reached = ({ resource: { kind }, dialect: { tableName }, customer, at }: PastPage): string =>
   `reached as materialized (
       select low, high from ${tableName('extent')}
       where customer = ${customer} and kind = '${kind}' and changed_at <= ${at}
@@ -155,7 +181,7 @@ const reached = ({ resource: { kind }, dialect: { tableName }, customer, at }: A
 /** A record that is deleted or withdrawn now may not have been then. */
 const statesOf = ({ boolean }: Dialect) => [false, true].map(boolean)
 
-const inRange = (row: string, { range: { low, high } }: Asked): string =>
+const inRange = (row: string, { low, high }: PastPage): string =>
   `${row}.position > ${low} and ${row}.position < ${high}
         and ${row}.position >= (select low from reached)
         and ${row}.position <= (select high from reached)`
@@ -165,17 +191,17 @@ const then = (at: string, current: string, past: string): string =>
   `case when record.stored_at <= ${at} then ${current} else ${past} end`
 
 /** The record was stored then, and was not deleted or withdrawn unless the query includes those. */
-const conditionsOf = ({ selection: { includeDeleted }, at }: Asked): readonly string[] => [
+const conditionsOf = ({ includeDeleted, at }: PastPage): readonly string[] => [
   `(record.stored_at <= ${at} or past.stored_at is not null)`,
   ...(includeDeleted ? [] : [`${then(at, 'record.deleted_at', 'past.deleted_at')} is null`]),
 ]
 
 /** The queries of a page's keys: by the values of records, and by those that they have lost. */
-function candidates(asked: Asked): readonly string[] {
-  const { resource, selection, dialect, parameters, customer, at, size, order } = asked
+function candidates(asked: KeyedPage): readonly string[] {
+  const { resource, anyOf, dialect, parameters, customer, at, size } = asked
   const { kind, table } = resource
   const { tableName, indexedBy, isAnyOf, jsonMember, joinPast, pastRow, listedId } = dialect
-  const filters = bySelectivity(resource, selection.anyOf).map((filter) => ({
+  const filters = bySelectivity(resource, anyOf).map((filter) => ({
     ...filter,
     list: parameters.addList(filter.values, filter.column === 'id' ? 'uuid[]' : 'text[]'),
   }))
@@ -221,7 +247,7 @@ function candidates(asked: Asked): readonly string[] {
     if (namesOneRecord(driver)) {
       return select('entry.value', `${dialect.entriesOf(filter.list)} cross join`)
     }
-    const page = `order by ${row}.position ${order} limit ${size}`
+    const page = `order by ${row}.position ${direction(asked)} limit ${size}`
     const { list, values } = filter
     return dialect.forEach(list, values.length, (value) => `${select(value)} ${page}`)
   }

@@ -1,89 +1,100 @@
+import type { Tenant } from '../../contract/principal.ts'
 import type { Resource } from '../../contract/resource.ts'
+import { pageBuffers } from '../../platform/lent-buffers.ts'
 import type { Dialect } from '../dialect.ts'
 import { bodyChecksums } from '../integrity/checksum.ts'
 import { POSITION_BYTES } from '../position.ts'
 import { type PastSelection, PastUnknown } from '../records/history.ts'
 import type { PageRows } from '../records/page.ts'
 import type { OperatorRecords } from '../records.ts'
-import { bytes, type NamedRow, optionalText, optionalWhole, whole } from '../row.ts'
+import { bytes, type NamedRow, optionalText, optionalWhole, text, whole } from '../row.ts'
 import type { Reads } from '../session.ts'
 import { StoreDamaged } from '../unavailable.ts'
-import { pastPageQuery } from './past-page-query.ts'
+import { type PastView, pastPageQuery } from './past-page-query.ts'
 
-/**
- * Reads pages of the past. Each is compared with its checksums, because no scan reads replaced
- * versions: a body that is missing, or is not as it was stored, is a StoreDamaged.
- */
-export const openPastPages = (
-  { rows }: Reads,
-  dialect: Dialect,
-): Pick<OperatorRecords, 'pageAsOf'> => ({
-  pageAsOf: async (resource, tenant, view, selection) => {
+/** Reads the row of a past page, as `pastPageQuery` has it. */
+export type ReadPastRow = (asked: AskedPastPage) => Promise<NamedRow>
+
+export type AskedPastPage = {
+  readonly resource: Resource
+  readonly tenant: Tenant
+  readonly view: PastView
+  readonly selection: PastSelection
+}
+
+/** Reads a page with a statement. */
+export const pastRowReader =
+  ({ rows }: Reads, dialect: Dialect): ReadPastRow =>
+  async ({ resource, tenant, view, selection }) => {
     const query = pastPageQuery(resource, { tenant, view }, selection, dialect)
     const [row = {}] = await rows({ ...query, longText: 'items' })
+    return row
+  }
+
+/**
+ * Reads pages of the past. Replaced versions are compared with their checksums, because no scan
+ * reads those: a body that is missing, or is not as it was stored, is a StoreDamaged.
+ */
+export const openPastPages = (readRow: ReadPastRow): Pick<OperatorRecords, 'pageAsOf'> => ({
+  pageAsOf: async (resource, tenant, view, selection) => {
+    const row = await readRow({ resource, tenant, view, selection })
     const keptSince = optionalWhole(row, 'kept_since')
     if (keptSince !== undefined && selection.asOf < keptSince) {
       throw new PastUnknown(resource.kind, keptSince)
     }
-    return readPage(resource, tenant, row, selection)
+    const found = Number(whole(row, 'found'))
+    if (found === 0) return NO_ROWS
+    const items = row.items === null ? NO_ITEMS : bytes(row, 'items')
+    const lengths = (optionalText(row, 'lengths') ?? '').split(',').map(Number)
+    const isComplete = Number(whole(row, 'bodies')) === found
+    const isCompared = isComplete && whole(row, 'replaced') > 0n
+    const damaged = isCompared ? damagedIds(tenant, items, lengths, row) : []
+    if (!isComplete || damaged.length > 0) {
+      throw new StoreDamaged(
+        `${resource.kind}: a version of ${damaged[0] ?? 'a record'} is not as it was stored; restore a backup`,
+      )
+    }
+    const more = found > selection.limit
+    // The record that is one too many, with the comma before it.
+    const extra = more ? (lengths.at(-1) ?? 0) + 1 : 0
+    const positions = text(row, 'last_positions')
+    const end = positions.length - (more ? POSITION_DIGITS : 0)
+    return {
+      items: items.subarray(0, items.length - extra),
+      release: () => pageBuffers.takeBack(items),
+      rows: more ? selection.limit : found,
+      last: Buffer.from(positions.slice(end - POSITION_DIGITS, end), 'hex'),
+      more,
+    }
   },
 })
 
-function readPage(
-  { kind }: Resource,
-  tenant: string,
-  row: NamedRow,
-  { limit }: Pick<PastSelection, 'limit'>,
-): PageRows {
-  const items = row.items === null ? NO_ITEMS : bytes(row, 'items')
-  const [positions = '', checksums = '', lengths = ''] = columns.map((column) =>
-    optionalText(row, column),
-  )
-  const bodies = whole(row, 'bodies')
-  const found = positions.length / (2 * POSITION_BYTES)
-  const damaged = bodies === 0n ? [] : damagedIds(tenant, items, checksums, lengths)
-  if (Number(bodies) !== found || damaged.length > 0) {
-    throw new StoreDamaged(
-      `${kind}: a version of ${damaged[0] ?? 'a record'} is not as it was stored; restore a backup`,
-    )
-  }
-  const rows = Math.min(found, limit)
-  const more = found > limit
-  // The record that is one too many, with the comma before it.
-  const extra = more ? Number(lengths.slice(lengths.lastIndexOf(',') + 1)) + 1 : 0
-  const end = rows * 2 * POSITION_BYTES
-  const last = positions.slice(end - 2 * POSITION_BYTES, end)
-  return {
-    items: items.subarray(0, items.length - extra),
-    rows,
-    last: rows === 0 ? undefined : Buffer.from(last, 'hex'),
-    more,
-  }
-}
-
 const NO_ITEMS = new Uint8Array(0)
+const NO_ROWS: PageRows = { items: NO_ITEMS, rows: 0, last: undefined, more: false }
 
-const columns = ['positions', 'checksums', 'lengths'] as const
+const POSITION_DIGITS = 2 * POSITION_BYTES
 
 /**
- * The ids of the bodies of a page that do not match their checksums; empty text for an id that
- * cannot be read.
+ * The ids of the replaced versions of a page that do not match their checksums; empty text for an
+ * id that cannot be read.
  */
 function damagedIds(
   customerId: string,
   items: Uint8Array,
-  checksums: string,
-  lengths: string,
+  lengths: readonly number[],
+  row: NamedRow,
 ): readonly string[] {
-  const expected = checksums.split(',').map(Number)
+  // Empty for a version that is current.
+  const expected = text(row, 'checksums').split(',')
   const damaged: string[] = []
   const checksumOf = bodyChecksums(customerId)
   let start = 0
-  for (const [at, length] of lengths.split(',').map(Number).entries()) {
+  for (const [at, length] of lengths.entries()) {
+    const checksum = expected[at]
     const body = items.subarray(start, start + length)
     // A comma separates two bodies.
     start += length + 1
-    if (checksumOf(body) !== expected[at]) damaged.push(idOf(body))
+    if (checksum !== '' && checksumOf(body) !== Number(checksum)) damaged.push(idOf(body))
   }
   return damaged
 }

@@ -4,6 +4,7 @@ import { asTenant } from '../../../src/contract/principal.ts'
 import { lists } from '../../../src/operations/index.ts'
 import { resources } from '../../../src/resources/catalogue.ts'
 import { dialect } from '../../../src/store/postgres/dialect.ts'
+import { pastPagesQuery } from '../../../src/store/postgres/records/past-batch.ts'
 import type { PastSelection } from '../../../src/store/records/history.ts'
 import type { Statement } from '../../../src/store/session.ts'
 import { pastPageQuery } from '../../../src/store/versions/past-page-query.ts'
@@ -44,6 +45,22 @@ describe('a past page', () => {
         assert.doesNotMatch(text, /Seq Scan/)
         assert.match(text, /Index Scan (Backward )?using \w+_pkey on \w+ record/, text)
         assert.match(text, /using superseded_by_id on superseded/, text)
+      }
+    })
+    test(`of ${id} in a shared statement walks the order, and visits a bounded number`, async () => {
+      for (const order of ['ASC', 'DESC'] as const) {
+        for (const view of ['customer', 'full'] as const) {
+          const selection = { ...firstPage, order, asOf: 1n }
+          const asked = ['acme', 'globex'].map((name) => {
+            return { resource, tenant: asTenant(name), view, selection }
+          })
+          const text = await planOf(pastPagesQuery(asked))
+          assert.doesNotMatch(text, /Seq Scan|Sort\b(?! Key)/, text)
+          const walk =
+            /Limit\n(?: +InitPlan.*\n(?: +->.*\n)+)* +-> +Index Scan (Backward )?using \w+_pkey on \w+ record/
+          assert.match(text, walk, text)
+          assert.match(text, /using superseded_by_id on superseded/, text)
+        }
       }
     })
     const columns = Object.values(filter).flatMap((one) =>

@@ -1,6 +1,7 @@
 import type { Writable } from 'node:stream'
 import postgres from 'postgres'
 import type { Config } from '../../../platform/config.ts'
+import { pageBuffers } from '../../../platform/lent-buffers.ts'
 import type { ServerAddress } from '../../../platform/postgres-url.ts'
 import type { NamedRow } from '../../row.ts'
 import type { Statement } from '../../session.ts'
@@ -98,6 +99,13 @@ export function openConnection(address: ServerAddress, options: SessionOptions):
   }
 }
 
+/** Copies bytes to the memory of pages. The read buffer that holds them is reused. */
+export function lentCopy(bytes: Buffer): Buffer {
+  const copy = pageBuffers.lend(bytes.length)
+  bytes.copy(copy)
+  return copy
+}
+
 /** A raw row by column name. The bytes of one column are copied, and the others decoded. */
 function decoded(
   columns: readonly Pick<postgres.Column<string>, 'name' | 'parser'>[],
@@ -107,7 +115,7 @@ function decoded(
   const values = columns.map(({ name, parser }, at) => {
     const value = row[at]
     if (value == null) return [name, null]
-    if (name === longText) return [name, Buffer.from(value)]
+    if (name === longText) return [name, lentCopy(value)]
     const text = value.toString()
     return [name, parser === undefined ? text : parser(text)]
   })

@@ -15,6 +15,7 @@ import { rowsOf } from '../session.ts'
 import { type GetOne, openGetBatch, openRevisionBatch } from './look-ups.ts'
 import { openPageBatch, type PageOne, readAlone } from './page-batch.ts'
 import { isRange } from './page-query.ts'
+import { openPastBatches } from './past-batch.ts'
 
 export type RecordServers = {
   /** Sessions of role `bursar`. */
@@ -42,6 +43,7 @@ export function openPostgresStore(
     commands: sessionsOf(operator),
     scanning: { rows: (statement) => scan((session) => session.rows(statement)) },
     readSnapshot: (read) => readSnapshot(operator, exporting, read),
+    readPastRow: openPastBatches(ingest),
     puts: putTransactions(ingest),
     beginLoad: (resource, { isInServer = false, nameLine, signal } = {}) => {
       // Requests have their own deadline.

@@ -9,7 +9,7 @@ import type { Selection } from '../../records/page.ts'
 import type { Statement } from '../../session.ts'
 import { StoreDamaged } from '../../unavailable.ts'
 import type { Servers } from '../cluster/servers.ts'
-import type { Row } from '../driver/connection.ts'
+import { lentCopy, type Row } from '../driver/connection.ts'
 import { type AskedPage, pageQuery, pagesQuery } from './page-query.ts'
 
 export type PageOne = (asked: AskedPage) => Promise<UncheckedPage>
@@ -46,14 +46,19 @@ export function openPageBatch(
       const alone = batch.map((one) => readTogether([one], askedAt).catch(one.result.reject))
       await Promise.all(alone)
     },
-    weightOf: ({ selection }) => selection.limit,
-    weightMax: limits.pageRowsPerStatementMax,
-    runningMax: limits.pageStatementsMax,
-    startsFullBatches: true,
-    waitingMax: limits.pagesWaitingMax,
-    waitMs: limits.databaseWaitMs,
+    ...pageBounds,
   })
 }
+
+/** What bounds a batch of pages. Their weight is the number of their rows. */
+export const pageBounds = {
+  weightOf: ({ selection }: Pick<AskedPage, 'selection'>) => selection.limit,
+  weightMax: limits.pageRowsPerStatementMax,
+  runningMax: limits.pageStatementsMax,
+  startsFullBatches: true,
+  waitingMax: limits.pagesWaitingMax,
+  waitMs: limits.databaseWaitMs,
+} as const
 
 /** Reads one page with a separate statement. */
 export async function readAlone(
@@ -94,12 +99,6 @@ const sinceAsked = (page: ReadPage, { selection }: AskedPage): ReadPage => ({
 
 const newest = (batch: readonly { readonly request: AskedPage }[]): bigint =>
   largest(0n, ...batch.map(({ request }) => request.selection.notBefore ?? 0n))
-
-function lentCopy(bytes: Buffer): Buffer {
-  const copy = pageBuffers.lend(bytes.length)
-  bytes.copy(copy)
-  return copy
-}
 
 /** The column with the number of the page in its batch. */
 const AT = 6
