@@ -52,6 +52,8 @@ export type Dialect = {
     readonly from: string
     readonly values: (keys: readonly RecordKey[]) => readonly Value[]
   }
+  /** Selects the rows of a table, and the number of each one's `customer_id` as `customer`. */
+  readonly numbered: (table: string) => string
   /** A table of parameters that are lists, one for each column, from the first parameter on. */
   readonly unnest: (name: string, columns: Readonly<Record<string, ParameterType>>) => string
   /** Ends a query: locks its rows until the commit. It waits for locked rows, or skips them. */

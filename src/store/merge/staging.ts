@@ -118,8 +118,7 @@ export const createImportStaging = (
   onCommit = '',
 ): string => `
   ${createStaging(staging, '', onCommit)};
-  create temporary view staged as
-    select *, ${customerNumber(dialect, 'customer_id')} as customer from staged_line;
+  create temporary view staged as ${dialect.numbered('staged_line')};
   create temporary table known (${declared(known.columns)}) ${onCommit};
   create temporary table rejected (file integer, line bigint, member text, code text,
     other_line bigint, holder text, holder_customer text, raw text) ${onCommit}`

@@ -62,6 +62,10 @@ export const dialect: Dialect = {
       textArray(keys.map(({ id }) => id)),
     ],
   },
+  // A join, which the planner hashes, and leaves out of statements that need no number.
+  numbered: (table) => `
+    select line.*, owner.number as customer
+    from ${table} as line left join bursar.customer as owner on owner.id = line.customer_id`,
   unnest: (name, columns) => {
     const lists = Object.values(columns).map((type, at) => `$${at + 1}::${type}`)
     return `unnest(${lists.join(', ')}) as ${name} (${Object.keys(columns).join(', ')})`

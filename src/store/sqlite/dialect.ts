@@ -1,4 +1,5 @@
 import type { Dialect } from '../dialect.ts'
+import { customerNumber } from '../schema/customers.ts'
 
 /** Without a rowid, SQLite stores the table itself in the order of its primary key. */
 export const dialect: Dialect = {
@@ -45,6 +46,8 @@ export const dialect: Dialect = {
     from: '(select value ->> 0 as customer_id, value ->> 1 as id from json_each($1)) as key',
     values: (keys) => [JSON.stringify(keys.map(({ customerId, id }) => [customerId, id]))],
   },
+  numbered: (table) =>
+    `select *, ${customerNumber(dialect, 'customer_id')} as customer from ${table}`,
   // SQLite keeps a list that it has parsed, for as long as the statement runs.
   unnest: (name, columns) => {
     const [first = '', ...others] = Object.keys(columns)
