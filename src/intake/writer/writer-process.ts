@@ -30,11 +30,16 @@ export type WriterProcess = {
   /** Kills the process. Resolves when it has ended. */
   kill(): Promise<void>
   readonly pid: number | undefined
-  /** How it ended, and the end of what it has printed. */
+  /** How it ended, and the begin of what it has printed. */
   readonly ended: Promise<WriterEnd>
 }
 
-export type WriterEnd = { readonly how: string; readonly printed: string }
+export type WriterEnd = {
+  readonly how: string
+  readonly printed: string
+  /** Whether this process has killed it. */
+  readonly isOurs: boolean
+}
 
 export type Following = {
   readonly signal: AbortSignal
@@ -88,7 +93,8 @@ export function startWriter(options: WriterOptions): WriterProcess {
   return {
     pid: child.pid,
     ended,
-    isAlive: () => isAlive && child.connected,
+    // One that was killed may not have ended yet.
+    isAlive: () => isAlive && child.connected && !child.killed,
     kill: async () => {
       child.kill('SIGKILL')
       await ended
@@ -105,13 +111,14 @@ const send = (child: ChildProcess, message: ToWriter) => {
 function endOf(child: ChildProcess): Promise<WriterEnd> {
   let printed = ''
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-    printed = (printed + text).slice(-limits.writerPrintedLengthMax)
+    printed = (printed + text).slice(0, limits.writerPrintedLengthMax)
   })
   return new Promise((resolve) => {
-    child.once('exit', (code, signal) => resolve({ how: String(signal ?? code), printed }))
+    const end = (how: string) => resolve({ how, printed, isOurs: child.killed })
+    child.once('exit', (code, signal) => end(String(signal ?? code)))
     // Without a number the process was not started. Other errors are messages that were lost.
     child.on('error', (error) => {
-      if (child.pid === undefined) resolve({ how: error.message, printed })
+      if (child.pid === undefined) end(error.message)
     })
   })
 }

@@ -47,13 +47,12 @@ export function openWriters(deps: WritersDeps): Writers {
     if (running.size === 0) process.on('exit', killAll)
     running.add(writer)
     log.debug({ pid: writer.pid }, 'a writer of streams has started')
-    void writer.ended.then(({ how, printed }) => {
+    void writer.ended.then(({ how, printed, isOurs }) => {
       running.delete(writer)
       if (running.size === 0) process.off('exit', killAll)
       // Lines that it has staged for PostgreSQL lie in files of that process.
       spools.removeAbandoned()
-      if (how === '0' || how === 'SIGKILL') return
-      log.error({ pid: writer.pid, how, printed }, 'a writer of streams has ended')
+      if (!isOurs) log.error({ pid: writer.pid, how, printed }, 'a writer of streams has ended')
     })
     return writer
   }

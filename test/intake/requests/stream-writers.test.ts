@@ -6,13 +6,14 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, describe, test } from 'node:test'
 import { setTimeout as passing } from 'node:timers/promises'
+import { pino } from 'pino'
 import { openWriters } from '../../../src/intake/writer/writers.ts'
 import { openMovableClock, systemClock } from '../../../src/platform/clock.ts'
 import { limits } from '../../../src/platform/limits.ts'
 import { withPrimary } from '../../../src/store/postgres/cluster/with-primary.ts'
 import { openSpools } from '../../../src/store/spool.ts'
 import { describeService } from '../../support/describe-service.ts'
-import { configOf, unreadLog } from '../../support/harness.ts'
+import { configOf } from '../../support/harness.ts'
 import { isLong } from '../../support/long.ts'
 import { operatorToken } from '../../support/operator-token.ts'
 import { aFiatAccount, anId } from '../../support/records.ts'
@@ -209,6 +210,7 @@ describe('the process that stores streams', () => {
 
 /** Writers outside of a service, whose timers a test lets pass. */
 function openTested(memoryMegabytes?: number) {
+  const logged: string[] = []
   const timers = new Set<() => void>()
   const after = (_delayMs: number, task: () => void) => {
     timers.add(task)
@@ -216,13 +218,13 @@ function openTested(memoryMegabytes?: number) {
   }
   const writers = openWriters({
     config: configOf({ DATABASE_URL: `sqlite:${join(folder, 'none.db')}` }),
-    log: unreadLog(),
+    log: pino({ base: null, timestamp: false }, { write: (line) => void logged.push(line) }),
     clock: systemClock,
     spools: openSpools({ folder, bytesMax: 1e6 }),
     schedule: { after },
     ...(memoryMegabytes !== undefined && { memoryMegabytes }),
   })
-  return { writers, pass: () => [...timers].map((task) => task()) }
+  return { writers, logged, pass: () => [...timers].map((task) => task()) }
 }
 
 const job = {
@@ -240,14 +242,18 @@ const following = { signal: new AbortController().signal, told: () => {} }
 
 describe('a process that stores no stream', () => {
   test('for lack of memory ends alone', async () => {
-    const { writers } = openTested(1)
+    const { writers, logged } = openTested(1)
     const message = /^the writer of the stream has ended \(SIG[A-Z]+\), and nothing was stored$/
     await assert.rejects(writers.run(job, following), { name: 'StoreUnavailable', message })
     await writers.close()
+    const [line = '{}', ...others] = logged
+    const { msg, printed } = JSON.parse(line)
+    assert.deepEqual([msg, others], ['a writer of streams has ended', []])
+    assert.match(printed, /heap/)
   })
 
   test('for want of progress is killed', async () => {
-    const { writers, pass } = openTested()
+    const { writers, pass, logged } = openTested()
     const pending = writers.run(job, following)
     pending.catch(() => {})
     const [pid = 0] = writersOf().slice(-1)
@@ -257,6 +263,7 @@ describe('a process that stores no stream', () => {
     await assert.rejects(pending, { name: 'StoreUnavailable', message })
     await until(() => !isRunning(pid))
     await writers.close()
+    assert.deepEqual(logged, [])
   })
 
   test('because the store is missing says so', async () => {
