@@ -14,9 +14,9 @@ export type Statement = {
 }
 
 /**
- * What an adapter gives the rules of the store: one session with a database of either engine. The
- * caller awaits each statement before it runs the next. A session in a transaction serves nothing
- * else meanwhile.
+ * What an adapter gives the rules of the store: one session with a database of either engine. It
+ * runs statements in the order in which they are passed, whether or not the caller has awaited the
+ * one before. A session in a transaction serves nothing else meanwhile.
  */
 export type Session = {
   /** Runs a statement. Returns its rows by column name: text as string, whole numbers as bigint. */

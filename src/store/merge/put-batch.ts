@@ -10,7 +10,7 @@ import {
   versionOf,
 } from '../records/stored-record.ts'
 import { isTrue, type NamedRow, text, whole } from '../row.ts'
-import type { Session, Value } from '../session.ts'
+import type { Session, StagedValue, Value } from '../session.ts'
 import { conflictColumns, conflictQueries, stageLosers } from './conflict-queries.ts'
 import { conflictReader } from './find-faults.ts'
 import { timeAfter } from './merge-staged.ts'
@@ -93,6 +93,9 @@ type Batch = {
  * empty staging tables, which it leaves empty. A request that is refused or unmatched does not keep
  * the others from being stored. One that conflicts with another of the batch is left to the next
  * batch, where it finds the other one stored.
+ *
+ * Statements that need no result of each other are sent together: a round trip to PostgreSQL takes
+ * as long as a statement on a few records.
  */
 export async function putBatch(
   { session, locks }: Pick<Batch, 'session' | 'locks'>,
@@ -106,22 +109,23 @@ export async function putBatch(
   if (locks.wait !== undefined) await waitForOthers(batch, locks.wait)
   const places = await meetingPreconditions(batch, await lockCustomers(batch))
   if (places.length === 0) return outcomes
-  await stage(batch, places)
-  await locks.values()
+  let sent: readonly Promise<unknown>[] = [...stage(batch, places), locks.values()]
   let staged = places
-  while (staged.length > 0) {
-    const dropped = await findConflicts(batch, staged.length)
+  for (;;) {
+    const [dropped] = await Promise.all([findConflicts(batch, staged.length), ...sent])
     if (dropped.size === 0) break
-    await run(batch, statements.drop, [statements.dialect.list([...dropped])])
     staged = staged.filter((place) => !dropped.has(place))
+    sent = [run(batch, statements.drop, [statements.dialect.list([...dropped])])]
   }
   if (staged.length > 0) await mergePut(batch, staged)
-  for (const sql of emptyStaging) await run(batch, sql)
+  else await Promise.all(empty(batch))
   return outcomes
 }
 
 const run = ({ session }: Batch, sql: string, values: readonly Value[] = []) =>
   session.rows({ text: sql, values, prepare: true })
+
+const empty = (batch: Batch) => emptyStaging.map((sql) => run(batch, sql))
 
 const requestAt = ({ requests }: Batch, place: number) => requests[place] as PutRequest
 
@@ -188,24 +192,26 @@ async function meetingPreconditions(
   })
 }
 
-/** Stages records, and withdrawals as the stored records will be. Their lines are their places. */
-async function stage(batch: Batch, places: readonly number[]): Promise<void> {
+/**
+ * Stages records, and withdrawals as the stored records will be. Their lines are their places. It
+ * has sent all statements once it returns.
+ */
+function stage(batch: Batch, places: readonly number[]): readonly Promise<unknown>[] {
   const { session, statements, now } = batch
   const fileAt = (place: number) => batch.fileOf[place] ?? 0
-  const rows = places.flatMap((line) => {
-    const { record } = requestAt(batch, line)
-    if ('withdraws' in record) return []
-    return [statements.rowOf(line, { ...record, line, file: fileAt(line) })]
-  })
-  if (rows.length > 0) await session.stage(statements.staging, rows)
-  if (rows.length === places.length) return
+  const rows: (readonly StagedValue[])[] = []
+  const withdrawals: (readonly Value[])[] = []
   for (const place of places) {
     const { record } = requestAt(batch, place)
-    if (!('withdraws' in record)) continue
-    const values = [place, fileAt(place), now, record.customerId, record.id]
-    await run(batch, statements.stageWithdrawn, values)
+    const file = fileAt(place)
+    if ('withdraws' in record) withdrawals.push([place, file, now, record.customerId, record.id])
+    else rows.push(statements.rowOf(place, { ...record, line: place, file }))
   }
-  await run(batch, statements.numberStaged)
+  const sent: Promise<unknown>[] = []
+  if (rows.length > 0) sent.push(session.stage(statements.staging, rows))
+  for (const values of withdrawals) sent.push(run(batch, statements.stageWithdrawn, values))
+  if (withdrawals.length > 0) sent.push(run(batch, statements.numberStaged))
+  return sent
 }
 
 /** The origins of requests, and the number of its origin, as of a file, for each place. */
@@ -223,9 +229,11 @@ function originsOf(requests: readonly PutRequest[]) {
 /** The places to leave out. Those that conflict with the store get their outcome. */
 async function findConflicts(batch: Batch, staged: number): Promise<ReadonlySet<number>> {
   const { statements, outcomes } = batch
-  const within = staged === 1 ? [] : await run(batch, statements.within)
+  const [within, found] = await Promise.all([
+    staged === 1 ? [] : run(batch, statements.within),
+    run(batch, statements.stored),
+  ])
   if (within.length > 0) return new Set(within.map(placeOf))
-  const found = await run(batch, statements.stored)
   const faults = found.filter((row) => {
     const { allowOlder, takeOver } = requestAt(batch, placeOf(row))
     return row.code === OLDER ? !allowOlder : takeOver !== true || row.code !== HELD
@@ -244,18 +252,23 @@ const placeOf = (row: NamedRow): number => Number(whole(row, 'line'))
 
 async function mergePut(batch: Batch, staged: readonly number[]): Promise<void> {
   const { statements, requests, outcomes, now } = batch
-  for (const sql of statements.tidy) await run(batch, sql)
-  const remaining = await run(batch, statements.remaining)
+  const tidied = statements.tidy.map((sql) => run(batch, sql))
+  const [remaining] = await Promise.all([run(batch, statements.remaining), ...tidied])
   const takesOver = remaining.some((row) => requests[placeOf(row)]?.takeOver === true)
   if (takesOver) await batch.locks.losers()
   const losers = takesOver ? await run(batch, statements.stageLosers, [now]) : []
   const files = new Set(remaining.map((row) => batch.fileOf[placeOf(row)]))
   const origins = batch.origins.filter(({ file }) => files.has(file))
-  await noteOrigins(batch.session, statements.dialect, origins)
+  const noted = noteOrigins(batch.session, statements.dialect, origins)
   const isNew = remaining.some((row) => isTrue(row.is_new))
-  if (isNew) await run(batch, statements.addCustomers)
-  if (isNew || losers.length > 0) await run(batch, statements.numberStaged)
-  const [last] = await run(batch, statements.lastChange)
+  // Customers are added after the origins, as imports do: two merges wait in one order.
+  if (isNew) await noted
+  const sent = [
+    noted,
+    ...(isNew ? [run(batch, statements.addCustomers)] : []),
+    ...(isNew || losers.length > 0 ? [run(batch, statements.numberStaged)] : []),
+  ]
+  const [[last]] = await Promise.all([run(batch, statements.lastChange), ...sent])
   const storedAt = timeAfter(last, now)
   for (const row of remaining) {
     const outcome = isTrue(row.replaces) ? 'changed' : 'added'
@@ -265,9 +278,10 @@ async function mergePut(batch: Batch, staged: readonly number[]): Promise<void> 
     outcomes.some((outcome) => outcome !== 'later' && outcome?.outcome === wanted)
   const replaces = has('changed') || losers.length > 0
   const changes = statements.changes({ adds: has('added'), replaces, storedAt })
-  for (const change of remaining.length === 0 ? [] : changes) {
-    await run(batch, change.text, change.values)
-  }
+  const changed = (remaining.length === 0 ? [] : changes).map(({ text, values }) =>
+    run(batch, text, values),
+  )
+  await Promise.all([...changed, ...empty(batch)])
   const unchanged = staged.filter((place) => outcomes[place] === undefined)
   if (unchanged.length === 0) return
   const records = unchanged.map((place) => requestAt(batch, place).record)
