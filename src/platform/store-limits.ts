@@ -80,8 +80,10 @@ export const storeLimits = {
    * How long a record waits at a time for a lock that a merge holds, in a session, and for how many
    * customers records wait so: with those that wait in a batch, half of the sessions of a pool.
    */
-  putCustomerMs: 500,
+  putCustomerMs: 2000,
   lockedCustomersAwaitedMax: 4,
+  /** What is left of its time for the rest of such a record, once it has its locks. */
+  lockedPutMs: 500,
   /** Records that wait for locked customers, as many as wait for a commit. */
   lockedRecordsMax: 2000,
   /** Pause before a record whose value or customer another merge holds is tried again. */

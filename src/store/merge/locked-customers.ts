@@ -100,11 +100,8 @@ async function inTurn(turns: FairQueue, key: string, work: () => Promise<boolean
   }
 }
 
-/** A transaction that waits for its customer needs the rest of the time for itself. */
-const waitMs = limits.recordPutMs - 2 * limits.putCustomerMs
-
 function rejectLate(lane: Pending[]): void {
-  const bound = performance.now() - waitMs
+  const bound = performance.now() - (limits.recordPutMs - 2 * limits.lockedPutMs)
   for (const late of takeWhere(lane, ({ requestedAt }) => requestedAt < bound)) {
     late.result.reject(new CustomersLocked())
   }

@@ -63,6 +63,9 @@ export function isPassing(error: unknown): boolean {
 /** A statement has waited for a lock as long as its transaction allows. */
 export const isLockTimeout = (error: unknown): boolean => codeOf(error) === '55P03'
 
+/** The server has ended a statement, most often at its deadline. */
+export const isEnded = (error: unknown): boolean => codeOf(error) === '57014'
+
 /** The server found a page or an index damaged. */
 const isDamage = (error: unknown): boolean => /^XX00[12]$/.test(codeOf(error))
 

@@ -8,6 +8,7 @@ import type { Session } from '../../session.ts'
 import { CustomersLocked } from '../../unavailable.ts'
 import { dialect } from '../dialect.ts'
 import { textArray } from '../driver/connection.ts'
+import { setLocal } from '../driver/sessions.ts'
 import { claimValues, releaseValues } from './claims.ts'
 import { lockImport } from './lock-import.ts'
 
@@ -59,12 +60,16 @@ export function openPutLocks(session: Session, resource: Resource): TransactionL
  * The same for a batch that waits for others. It claims and locks like an import, so it may wait
  * for long, and later it finds that it holds everything.
  */
-export function openWaitingLocks(session: Session, resource: Resource): TransactionLocks {
+export function openWaitingLocks(
+  session: Session,
+  resource: Resource,
+  deadline: number,
+): TransactionLocks {
   const { customers } = openPutLocks(session, resource)
+  const run = (text: string) => session.run(`${waitUntil(deadline)}; ${text}`)
   return {
     wait: async (ids, takeOver) => {
-      await session.run(waitLonger)
-      await lockImport(session, resource, takeOver)
+      await lockImport({ ...session, run }, resource, takeOver)
       // A record that is withdrawn is not staged yet.
       await session.rows({ text: lockCustomers('wait'), values: [textArray(ids)] })
       await session.run(giveUpSoon)
@@ -78,7 +83,14 @@ export function openWaitingLocks(session: Session, resource: Resource): Transact
 
 /** The lock timeout of a batch. It is part of the settings of its transaction. */
 export const giveUpSoon = `set local lock_timeout = ${limits.putClaimMs}`
-const waitLonger = `set local lock_timeout = ${limits.putCustomerMs}`
+
+/** Bounds a wait and its statement, so that time is left for the work that follows. */
+function waitUntil(deadline: number): string {
+  const leftMs = Math.floor(deadline - performance.now()) - limits.lockedPutMs
+  if (leftMs < limits.putClaimMs) throw new CustomersLocked()
+  const lockMs = Math.min(limits.putCustomerMs, leftMs)
+  return setLocal({ lock_timeout: lockMs, statement_timeout: leftMs })
+}
 
 const customer = dialect.tableName('customer')
 

@@ -7,7 +7,7 @@ import { CustomersLocked } from '../../unavailable.ts'
 import type { Servers } from '../cluster/servers.ts'
 import { transactOn } from '../cluster/transaction.ts'
 import { dialect } from '../dialect.ts'
-import { isLockTimeout } from '../driver/failure.ts'
+import { isEnded, isLockTimeout } from '../driver/failure.ts'
 import { giveUpSoon, openPutLocks, openWaitingLocks } from './put-locks.ts'
 
 /** Transactions of single records. */
@@ -18,13 +18,17 @@ export const putTransactions = (servers: Servers): PutTransactions => ({
   weightPerKeyMax: limits.putsPerTurnMax,
   transact: (resource, work, { deadline, waits }) =>
     transactOn(servers, `${ensureStaging}; ${giveUpSoon}`)(async (session) => {
-      const locks = (waits ? openWaitingLocks : openPutLocks)(session, resource)
+      const locks = waits
+        ? openWaitingLocks(session, resource, deadline)
+        : openPutLocks(session, resource)
       try {
         const result = await work({ session, locks })
         await locks.release()
         return result
       } catch (error) {
-        throw isLockTimeout(error) ? new CustomersLocked({ cause: error }) : error
+        // A batch that waits for locks may do so until its statement is ended.
+        const isLocked = isLockTimeout(error) || (waits && isEnded(error))
+        throw isLocked ? new CustomersLocked({ cause: error }) : error
       }
     }, deadline),
 })
