@@ -4,6 +4,7 @@ import { customerScopes, operatorScopes } from '../../src/contract/scopes.ts'
 import { createSampleClient } from '../../src/oauth/clients/clients.ts'
 import { openMovableClock } from '../../src/platform/clock.ts'
 import { systemRandom } from '../../src/vault/random.ts'
+import { orderFaults, orderOf } from '../support/change-order.ts'
 import { fetchToken, startTestService, type TestService } from '../support/harness.ts'
 import { isLong } from '../support/long.ts'
 import { operatorToken } from '../support/operator-token.ts'
@@ -58,6 +59,7 @@ test('seeded sequences of calls agree with a model of the store', async () => {
       }
     }
     await Promise.all(Array.from({ length: AT_ONCE }, worker))
+    assert.deepEqual(orderFaults(await orderOf(world.service)), [])
   } finally {
     await world.service.stop()
   }

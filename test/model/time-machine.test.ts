@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import { customerScopes, operatorScopes } from '../../src/contract/scopes.ts'
 import { createSampleClient } from '../../src/oauth/clients/clients.ts'
 import { systemRandom } from '../../src/vault/random.ts'
+import { orderFaults, orderOf, type SeenWrite, storedAtOf } from '../support/change-order.ts'
 import { fetchToken, startTestService, type TestService } from '../support/harness.ts'
 import { isLong } from '../support/long.ts'
 import { operatorToken } from '../support/operator-token.ts'
@@ -73,15 +74,19 @@ function aChange(list: (typeof lists)[number], customerId: string) {
   })
 }
 
+/** Writes until it is stopped, and returns what each single write has stored. */
 async function changeUntil(service: TestService, operator: string, ends: { now: boolean }) {
+  const seen: SeenWrite[] = []
   const distinct = (records: readonly { readonly id?: unknown }[]) => [
     ...new Map(records.map((record) => [record.id, record])).values(),
   ]
   const some = (list: (typeof lists)[number], customerId: string) =>
     distinct(Array.from({ length: 1 + random.below(15) }, () => aChange(list, customerId)))
   const send = async (method: string, path: string, body: string) => {
-    const { status, text } = await service.call(path, { token: operator, method, body })
-    assert.ok(status < 300, text)
+    const sentAt = performance.now()
+    const answer = await service.call(path, { token: operator, method, body })
+    assert.ok(answer.status < 300, answer.text)
+    return { answer, sentAt, answeredAt: performance.now() }
   }
   const writer = async (way: 'put' | 'post' | 'import') => {
     while (!ends.now) {
@@ -89,7 +94,14 @@ async function changeUntil(service: TestService, operator: string, ends: { now: 
       const path = `/ingest/v1/${list.kind}`
       if (way === 'put') {
         const record = aChange(list, customerId)
-        await send('PUT', `${path}/${record.id}`, JSON.stringify(record))
+        const { answer, ...times } = await send(
+          'PUT',
+          `${path}/${record.id}`,
+          JSON.stringify(record),
+        )
+        if (answer.body.outcome === 'unchanged') continue
+        const id = String(record.id).replaceAll('-', '')
+        seen.push({ customerId, kind: list.kind, id, storedAt: storedAtOf(answer), ...times })
       } else if (way === 'post') {
         const lines = some(list, customerId).map((record) => `${JSON.stringify(record)}\n`)
         await send('POST', path, lines.join(''))
@@ -106,6 +118,7 @@ async function changeUntil(service: TestService, operator: string, ends: { now: 
   }
   const ways = ['put', 'put', 'put', 'post', 'post', 'import', 'import'] as const
   await Promise.all(ways.map(writer))
+  return seen
 }
 
 test('answers are reproduced byte for byte from their request and their instant', async () => {
@@ -150,7 +163,7 @@ test('answers are reproduced byte for byte from their request and their instant'
     const changing = changeUntil(service, operator, ends)
     await Promise.all(Array.from({ length: READERS }, reader))
     ends.now = true
-    await changing
+    const seen = await changing
     let differing = 0
     const queue = recorded.entries()
     const check = async () => {
@@ -162,6 +175,8 @@ test('answers are reproduced byte for byte from their request and their instant'
     }
     await Promise.all(Array.from({ length: READERS }, check))
     assert.equal(differing, 0)
+    assert.ok(seen.length > 0)
+    assert.deepEqual(orderFaults(await orderOf(service), seen), [])
     for (const customerId of customers) {
       for (const { kind } of lists) {
         const path = `/ingest/v1/customers/${customerId}/${kind}?as_of=${beforeAll}`

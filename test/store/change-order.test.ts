@@ -86,3 +86,13 @@ test('the check of the order finds each way to break it', async () => {
   const [swapped] = orderFaults(numbered([2, 1]), sent)
   assert.match(swapped ?? '', /has 1, after 2$/)
 })
+
+test('the check of the order finds a store that numbers versions by a clock', async () => {
+  await tested.take('fiat-accounts', [aFiatAccount()])
+  await tested.take('statements', [aStatement()])
+  for (const table of ['fiat_account', 'statement']) {
+    await tested.ask(`update bursar.${table} set change = stored_at`)
+  }
+  const faults = orderFaults(await readOrder(tested.ask))
+  assert.ok(faults.includes('acme: 0 versions have the number 1'), faults.join('\n'))
+})

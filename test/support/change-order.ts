@@ -1,6 +1,9 @@
+import { DatabaseSync } from 'node:sqlite'
 import { resources } from '../../src/resources/catalogue.ts'
+import { withPrimary } from '../../src/store/postgres/cluster/with-primary.ts'
+import type { Called, TestService } from './harness.ts'
 import type { TestStore } from './record-store.ts'
-import { testStore } from './test-database.ts'
+import { addressesOf, testStore } from './test-database.ts'
 
 /** A stored version with its number, by the tables alone. The id has no dashes. */
 type NumberedVersion = {
@@ -16,6 +19,13 @@ export type SeenWrite = Omit<NumberedVersion, 'change'> & {
   readonly sentAt: number
   readonly answeredAt: number
 }
+
+/** The time of a stored version, of which its entity tag has the digits in base 36. */
+export const storedAtOf = ({ headers }: Pick<Called, 'headers'>): bigint =>
+  [...(headers.get('etag') ?? '').replaceAll('"', '')].reduce(
+    (sum, digit) => sum * 36n + BigInt(Number.parseInt(digit, 36)),
+    0n,
+  )
 
 export type StoredOrder = {
   readonly versions: readonly NumberedVersion[]
@@ -61,6 +71,21 @@ export async function readOrder(
     counted: new Map(counted.map(([id, changes]) => [String(id), Number(changes)])),
   }
 }
+
+/** The same of the store of a service. */
+export const orderOf = ({ place }: Pick<TestService, 'place'>): Promise<StoredOrder> =>
+  readOrder(async (sql) => {
+    const { commandUrl, superuserUrl } = place
+    if (superuserUrl !== undefined) {
+      return await withPrimary(addressesOf(superuserUrl), async (connection) => {
+        const rows = await connection.query({ text: sql })
+        return rows.map((row) => row.map(String))
+      })
+    }
+    using db = new DatabaseSync(commandUrl.replace('sqlite:', ''), { readOnly: true })
+    const rows = db.prepare(sql.replaceAll('bursar.', '')).all()
+    return rows.map((row) => Object.values(row))
+  })
 
 /**
  * What breaks the law of changes: a customer's versions sorted by `change` are sorted by commit,

@@ -30,6 +30,9 @@ export function describeService(
     get parts() {
       return running().parts
     },
+    get place() {
+      return running().place
+    },
     call: (...called) => running().call(...called),
     tokenOf: (...asked) => running().tokenOf(...asked),
     clockChanged: () => running().clockChanged(),

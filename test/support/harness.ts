@@ -21,6 +21,7 @@ export type TestService = {
   /** The operator's port, if the configuration opens one. */
   readonly operatorUrl: string
   readonly parts: ServiceParts
+  readonly place: StoreLocation
   /** Calls with a customer's token: Acme's by default, none for null. */
   call(path: string, options?: CallOptions): Promise<Called>
   tokenOf(customer: SampleCustomer, scope?: string): Promise<string>
@@ -121,6 +122,7 @@ export async function startServiceAt(
     url: service.url,
     operatorUrl: service.operatorUrl ?? '',
     parts,
+    place,
     tokenOf,
     clockChanged,
     call: async (path, call = {}) => {

@@ -242,3 +242,18 @@ test('a record does not take a value over from a customer that a merge holds', a
   assert.equal(versions.filter(({ customerId }) => customerId === 'acme').length, 3)
   assert.deepEqual(orderFaults(await readOrder(tested.ask)), [])
 })
+
+test('the check of the order finds a writer that does not lock its customer', async () => {
+  await tested.take('fiat-accounts', [ofCustomer('acme', 1)])
+  const writer = await openSession()
+  await writer.execute(`begin; insert into bursar.superseded
+    (kind, customer, id, stored_at, replaced_at, change, body, checksum)
+    select 'statements', number, '${anId(7)}', 1, 2, changes + 1, '', 0 from bursar.customer`)
+  assert.equal((await putOne(store, 'fiat-accounts', ofCustomer('acme', 2))).outcome, 'added')
+  await writer.execute('update bursar.customer set changes = changes + 1; commit')
+  await writer.close()
+  assert.deepEqual(orderFaults(await readOrder(tested.ask)), [
+    'acme: 2 versions have the number 2',
+    'acme: 0 versions have the number 3',
+  ])
+})
