@@ -127,6 +127,11 @@ export const storeLimits = {
   /** How long a write of a server waits for a lock, and the longest pause between attempts. */
   storeWriteMs: 5000,
   storeRetryMsMax: 50,
+  /**
+   * The same for a transaction of a server, which is short: it tries more often than an import, so
+   * that it gets the lock between two merges. An attempt takes a few microseconds.
+   */
+  storeQueuedRetryMsMax: 5,
   /** Writes that may wait for one lock: as many as there are requests in progress. */
   storeWritesWaitingMax: 5000,
   /**

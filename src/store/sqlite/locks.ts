@@ -14,9 +14,10 @@ import { openSession } from './session.ts'
 export async function retryWhileLocked<T>(
   work: () => T | Promise<T>,
   deadline: number = performance.now() + limits.storeWriteMs,
-  reason = 'another process has locked the database for too long',
+  reason = LOCKED,
+  pauseMsMax: number = limits.storeRetryMsMax,
 ): Promise<T> {
-  for (let pauseMs = 1; ; pauseMs = Math.min(2 * pauseMs, limits.storeRetryMsMax)) {
+  for (let pauseMs = 1; ; pauseMs = Math.min(2 * pauseMs, pauseMsMax)) {
     try {
       return await work()
     } catch (error) {
@@ -26,6 +27,8 @@ export async function retryWhileLocked<T>(
     await pausing(pauseMs)
   }
 }
+
+const LOCKED = 'another process has locked the database for too long'
 
 /**
  * Queues the transactions of one connection, so that only the first of them asks for a lock. The
@@ -49,7 +52,9 @@ function openQueue(db: DatabaseSync, waitMs: number = limits.storeWriteMs) {
       if (!db.isOpen) throw new NothingChanged('the store was closed while a write waited')
       return run()
     }
-    const result = previous.then(() => retryWhileLocked(attempt, deadline))
+    const result = previous.then(() =>
+      retryWhileLocked(attempt, deadline, LOCKED, limits.storeQueuedRetryMsMax),
+    )
     const turn = () => {
       waiting -= 1
       return new Promise(setImmediate)
