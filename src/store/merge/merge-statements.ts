@@ -71,10 +71,15 @@ export function mergeStatements(resource: Resource, dialect: Dialect) {
     stageWithdrawn: stageWithdrawn(resource, dialect),
     /** What `dropUnchanged` drops, as what follows `from`. */
     unchanged,
-    /** When the records of the staged customers last changed. A merge is later. */
+    /**
+     * When the records of the staged customers last changed. A merge is later. The customers come
+     * first: PostgreSQL would look for each customer of the store in all staged lines.
+     */
     lastChange: `
-      select max(changed_at) as changed_at from ${tableName('revision')}
-      where kind = '${resource.kind}' and customer in (select customer from staged)`,
+      select max(changed_at) as changed_at
+      from (select distinct customer from staged) as merged
+      join ${tableName('revision')} as revision
+        on revision.customer = merged.customer and revision.kind = '${resource.kind}'`,
     dropUnchanged: `
       delete from staged_line where sequence in (select staged.sequence from ${unchanged})`,
     /** Runs before `changes`, and again adds nothing. */
