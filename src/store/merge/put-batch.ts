@@ -142,10 +142,10 @@ const findStored = (
 async function waitForOthers(batch: Batch, wait: NonNullable<PutLocks['wait']>): Promise<void> {
   const { requests } = batch
   const places = [...requests.keys()].filter((at) => !('withdraws' in requestAt(batch, at).record))
-  if (places.length > 0) await stage(batch, places)
+  await Promise.all(stage(batch, places))
   const takesOver = requests.some(({ takeOver }) => takeOver === true)
   await wait(customersOf(requests), takesOver)
-  for (const sql of emptyStaging) await run(batch, sql)
+  await Promise.all(empty(batch))
 }
 
 const customersOf = (requests: readonly PutRequest[]): readonly string[] => [
