@@ -1,8 +1,7 @@
-import { NOTE } from '../reading/lines.ts'
+import { isNote } from '../reading/lines.ts'
 import type { RawEntry } from '../reading/read-entries.ts'
 
 const [QUOTE, NEWLINE, RETURN] = [0x22, 0x0a, 0x0d]
-const NOTE_BYTES = Buffer.from(NOTE)
 const BYTE_ORDER_MARK = Buffer.from('\uFEFF')
 
 export type RowSplitter = {
@@ -25,7 +24,7 @@ export function rowSplitter(): RowSplitter {
   let [searched, isQuoted] = [0, false]
   const begin = (bytes: Buffer): Buffer => {
     hasBegun = true
-    hasNotes = NOTE_BYTES.equals(bytes.subarray(0, NOTE_BYTES.length))
+    hasNotes = isNote(bytes)
     const hasMark = BYTE_ORDER_MARK.equals(bytes.subarray(0, BYTE_ORDER_MARK.length))
     return hasMark ? bytes.subarray(BYTE_ORDER_MARK.length) : bytes
   }
@@ -81,9 +80,6 @@ export function rowSplitter(): RowSplitter {
     lineEnd: () => lineEnd ?? Buffer.of(NEWLINE),
   }
 }
-
-const isNote = (row: Buffer): boolean =>
-  row[0] === NOTE_BYTES[0] && NOTE_BYTES.equals(row.subarray(0, NOTE_BYTES.length))
 
 function hasOddQuotes(bytes: Buffer): boolean {
   let isOdd = false

@@ -19,6 +19,10 @@ import {
 export const NOTE = '#~ '
 const NOTE_BYTES = Buffer.from(NOTE)
 
+/** Whether a line or a row is such a note. */
+export const isNote = (raw: Buffer): boolean =>
+  raw[0] === NOTE_BYTES[0] && NOTE_BYTES.equals(raw.subarray(0, NOTE_BYTES.length))
+
 /** How the lines of a source are read. */
 export type LineReading = {
   /** Called before each line. */
@@ -57,9 +61,8 @@ function ndjson(reading: LineReading): Format {
     if (line > reading.linesMax) {
       throw new UnreadableFile(`has more than ${reading.linesMax} lines; split it`, line)
     }
-    const isNote = raw[0] === NOTE_BYTES[0] && NOTE_BYTES.equals(raw.subarray(0, NOTE_BYTES.length))
-    if (line === 1) hasNotes = isNote
-    return isNote && hasNotes ? undefined : { line, raw }
+    if (line === 1) hasNotes = isNote(raw)
+    return hasNotes && isNote(raw) ? undefined : { line, raw }
   }
   return {
     split: function* (chunk) {
