@@ -1,6 +1,7 @@
 import type { RecordFaultCode } from '../../contract/fault-codes.ts'
 import type { Exclusive, Resource } from '../../contract/resource.ts'
 import type { Dialect } from '../dialect.ts'
+import { isLive } from '../integrity/record-content.ts'
 import type { MergeOptions } from '../records/import.ts'
 import { customerId } from '../schema/customers.ts'
 import { sameRecord, stageStored, storedInFull } from './merge-statements.ts'
@@ -186,7 +187,7 @@ function heldConflicts(
     held(
       'id',
       'by_id',
-      `${key('stored')} = ${key('staged')} and stored.stored_at >= 0 and stored.id_taken = false
+      `${key('stored')} = ${key('staged')} and ${isLive}
       and staged.id_taken = 0`,
     ),
     ...uniqueMembers.map((member) =>
