@@ -64,6 +64,14 @@ export const storeLimits = {
   recordsPerTurnMax: 16,
   putsPerTurnMax: 32,
   recordTurnsRememberedMs: 60_000,
+  /**
+   * PostgreSQL: batches of single records that run at a time, of all kinds, and at most so much of
+   * the sessions of a pool. A batch begins beside others if the last one has run for so long: one
+   * commit that waits for the disk holds up no others, and those that are quick stay large.
+   */
+  putBatchesMax: 3,
+  putSessionsPart: 0.3,
+  putsBesideMs: 20,
   /** Characters of a record that take as long to store as a small record. */
   recordWeightLength: 8192,
   /** Records that may wait for the current commit, and the deadline of one. */

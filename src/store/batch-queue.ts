@@ -28,6 +28,13 @@ export type BatchQueueOptions<Request, Result> = {
   readonly turns?: TurnOptions<Request>
   /** Once so many batches are running, requests wait for one of them to end. */
   readonly runningMax: number
+  /** When a batch begins beside others, so that it is not too small. At once without it. */
+  readonly beside?: {
+    /** How long after the last one that has begun. */
+    readonly afterMs: number
+    /** Whether there is room for it, besides `runningMax`. */
+    readonly isFree: () => boolean
+  }
   /** Starts a full batch at once, even if `runningMax` batches are running. */
   readonly startsFullBatches: boolean
   /** Backpressure: a request is rejected if so many wait, or after it has waited so long. */
@@ -42,31 +49,61 @@ export type BatchQueueOptions<Request, Result> = {
 export function openBatchQueue<Request, Result>(
   options: BatchQueueOptions<Request, Result>,
 ): (request: Request) => Promise<Result> {
-  const { run, weightMax, runningMax, startsFullBatches } = options
+  const { run, weightMax, runningMax, beside, startsFullBatches } = options
   const line = openLine(options)
   let running = 0
+  let lastBegunAt = 0
   let isScheduled = false
-  const start = () => {
-    const batch = line.takeBatch()
-    if (batch.length === 0) return
+  let isAwaited = false
+  /** Returns false if no request may run now. */
+  const start = (): boolean => {
+    const { batch, end } = line.takeBatch()
+    if (batch.length === 0) return false
     const oldest = batch.reduce((one, other) => (other.requestedAt < one.requestedAt ? other : one))
     running += 1
+    lastBegunAt = performance.now()
     run(batch, oldest.requestedAt, line.join)
       .catch((error) => {
         for (const { result } of batch) result.reject(error)
       })
       .finally(() => {
         running -= 1
+        end()
         schedule()
       })
+    return true
+  }
+  /** How long the next batch must wait for others. Undefined until one of these has ended. */
+  const waitMs = (): number | undefined => {
+    if (running === 0 || (startsFullBatches && line.weight() >= weightMax)) return 0
+    if (running >= runningMax) return undefined
+    if (beside === undefined) return 0
+    const leftMs = lastBegunAt + beside.afterMs - performance.now()
+    if (leftMs > 0) return leftMs
+    return beside.isFree() ? 0 : beside.afterMs
+  }
+  const startAll = () => {
+    while (!line.isEmpty()) {
+      const nextMs = waitMs()
+      if (nextMs === undefined) return
+      if (nextMs > 0) return void startAfter(nextMs)
+      if (!start()) return
+    }
+  }
+  const startAfter = (ms: number) => {
+    if (isAwaited) return
+    isAwaited = true
+    setTimeout(() => {
+      isAwaited = false
+      startAll()
+    }, ms)
   }
   const schedule = () => {
     if (isScheduled || line.isEmpty()) return
     isScheduled = true
     setImmediate(() => {
       isScheduled = false
-      const isFull = () => startsFullBatches && line.weight() >= weightMax
-      while (!line.isEmpty() && (running < runningMax || isFull())) start()
+      startAll()
     })
   }
   return (request) => {
@@ -113,7 +150,7 @@ function openLine<Request, Result>(options: BatchQueueOptions<Request, Result>) 
     return batch
   }
   const takeAll = (chosen: ReadonlySet<Waiting>): readonly Waiting[] => {
-    waiting = waiting.filter((one) => !chosen.has(one))
+    if (chosen.size > 0) waiting = waiting.filter((one) => !chosen.has(one))
     return [...chosen]
   }
   return {
@@ -135,12 +172,16 @@ function openLine<Request, Result>(options: BatchQueueOptions<Request, Result>) 
       waiting.splice(place, 0, joined)
       weight += joined.weight
     },
-    takeBatch: (): readonly Pending[] => {
+    /** The next batch, and what must be called once it has ended. */
+    takeBatch: () => {
       const now = performance.now()
       rejectLate(now)
-      const batch = turns === undefined ? takeFirst() : takeAll(turns.choose(waiting, now))
-      batch.forEach(leave)
-      return batch.map(({ one }) => one)
+      const taken = turns === undefined ? takeFirst() : takeAll(turns.choose(waiting, now))
+      taken.forEach(leave)
+      const end = () => {
+        for (const { turn } of taken) if (turn !== undefined) turns?.end(turn)
+      }
+      return { batch: taken.map(({ one }): Pending => one), end }
     },
   }
 }

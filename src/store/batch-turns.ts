@@ -7,6 +7,11 @@ export type TurnOptions<Request> = {
   readonly keysOf: (request: Request) => readonly string[]
   /** A batch has no two requests of one name: the later one must find the earlier one done. */
   readonly nameOf: (request: Request) => string
+  /**
+   * What a request shares with others of its batch alone. While a batch runs, no other one begins
+   * with a request that has the same name, or shares one of these with it.
+   */
+  readonly apartOf?: (request: Request) => readonly string[]
   /** The weight of a key in a batch, while another key of its kind has sent requests lately. */
   readonly weightPerKeyMax: number
   /** How long "lately" is. */
@@ -17,6 +22,8 @@ export type TurnOptions<Request> = {
 export type Turn = {
   readonly name: string
   readonly keys: readonly Key[]
+  /** What no other running batch has, its name included. */
+  readonly apart: readonly string[]
 }
 
 type Key = {
@@ -38,8 +45,13 @@ export type Turns<Request> = {
   join(request: Request, now: number): Turn
   /** Counts a request no more. */
   leave(turn: Turn): void
-  /** Chooses a batch. It keeps the order of the requests of each key. */
+  /**
+   * Chooses a batch, which runs from now on. It keeps the order of the requests of each key, and of
+   * those that may not run beside each other.
+   */
   choose<Waiting extends Waits>(waiting: readonly Waiting[], now: number): ReadonlySet<Waiting>
+  /** Notes that the batch of a request has ended. */
+  end(turn: Turn): void
 }
 
 type Waits = { readonly turn: Turn | undefined; readonly weight: number }
@@ -48,13 +60,15 @@ type Waits = { readonly turn: Turn | undefined; readonly weight: number }
 const SHARE_GROWS = 4
 
 export function openTurns<Request>(
-  { keysOf, nameOf, weightPerKeyMax, rememberedMs }: TurnOptions<Request>,
+  { keysOf, nameOf, apartOf = () => [], weightPerKeyMax, rememberedMs }: TurnOptions<Request>,
   weightMax: number,
 ): Turns<Request> {
   // Keys of different kinds may have the same name.
   const kinds: Map<string, Key>[] = []
   // Of each kind: the key of the last request, and when another key had its last request.
   const latest: { key: string; at: number; otherAt: number }[] = []
+  /** What the running batches have apart. */
+  const running = new Set<string>()
   let batch = 0
   const note = (key: string, kind: number, at: number) => {
     const last = latest[kind]
@@ -67,6 +81,11 @@ export function openTurns<Request>(
     kinds[kind] = keys
     return keys.getOrInsertComputed(name, () => ({ name, waiting: 0, taken: 0, batch: 0 }))
   }
+  const mayRun = ({ turn }: Waits) => turn?.apart.some((one) => running.has(one)) !== true
+  const begin = <Waiting extends Waits>(chosen: ReadonlySet<Waiting>) => {
+    for (const { turn } of chosen) for (const one of turn?.apart ?? []) running.add(one)
+    return chosen
+  }
   const takenOf = (key: Key): number => (key.batch === batch ? key.taken : 0)
   return {
     fits: (request, free) =>
@@ -77,7 +96,8 @@ export function openTurns<Request>(
         key.waiting += 1
         note(key.name, kind, now)
       }
-      return { name: nameOf(request), keys }
+      const name = nameOf(request)
+      return { name, keys, apart: [name, ...apartOf(request)] }
     },
     leave: ({ keys }) => {
       for (const [kind, key] of keys.entries()) {
@@ -93,7 +113,7 @@ export function openTurns<Request>(
       const names = new Set<string>()
       const chosen = new Set<Waiting>()
       let weight = 0
-      let left = waiting
+      let left = running.size === 0 ? waiting : waiting.filter(mayRun)
       for (let share = 1; left.length > 0; share *= SHARE_GROWS) {
         const later: Waiting[] = []
         for (const one of left) {
@@ -104,7 +124,7 @@ export function openTurns<Request>(
             later.push(one)
             continue
           }
-          if (chosen.size > 0 && weight + one.weight > weightMax) return chosen
+          if (chosen.size > 0 && weight + one.weight > weightMax) return begin(chosen)
           weight += one.weight
           for (const key of keys) {
             key.taken = takenOf(key) + one.weight
@@ -115,7 +135,10 @@ export function openTurns<Request>(
         }
         left = later
       }
-      return chosen
+      return begin(chosen)
+    },
+    end: ({ apart }) => {
+      for (const one of apart) running.delete(one)
     },
   }
 }

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { EventEmitter, once } from 'node:events'
 import { describe, test } from 'node:test'
 import { setImmediate, setTimeout } from 'node:timers/promises'
 import { openBatchQueue } from '../../src/store/batch-queue.ts'
@@ -8,6 +9,7 @@ type Options = {
   readonly startsFullBatches?: boolean
   readonly waitingMax?: number
   readonly waitMs?: number
+  readonly beside?: { readonly afterMs: number; readonly isFree: () => boolean }
 }
 
 /** A batch ends only when the test says so. A request is a number, and also its weight. */
@@ -16,7 +18,9 @@ function openTested({
   startsFullBatches = true,
   waitingMax = 100,
   waitMs = 60_000,
+  beside,
 }: Options = {}) {
+  const begun = new EventEmitter()
   const batches: { requests: readonly number[]; end: (error?: Error) => Promise<void> }[] = []
   const enqueue = openBatchQueue<number, string>({
     name: 'requests',
@@ -26,8 +30,10 @@ function openTested({
     startsFullBatches,
     waitingMax,
     waitMs,
+    ...(beside !== undefined && { beside }),
     run: (batch) => {
       const { promise, resolve, reject } = Promise.withResolvers<void>()
+      begun.emit('batch')
       batches.push({
         requests: batch.map(({ request }) => request),
         end: async (error) => {
@@ -42,7 +48,7 @@ function openTested({
       return promise
     },
   })
-  return { enqueue, batches, seen: () => batches.map(({ requests }) => requests) }
+  return { enqueue, batches, begun, seen: () => batches.map(({ requests }) => requests) }
 }
 
 const unavailable = (message: RegExp) => ({ name: 'StoreUnavailable', message })
@@ -92,6 +98,41 @@ describe('a batch queue', () => {
       assert.deepEqual(seen(), [[1], [4, 4], [4]])
     })
   }
+
+  test('begins a batch beside another only once that one has run for a while', async () => {
+    const { enqueue, batches, begun, seen } = openTested({
+      beside: { afterMs: 50, isFree: () => true },
+    })
+    const results = [enqueue(1)]
+    await setImmediate()
+    const begunAt = performance.now()
+    results.push(enqueue(2))
+    await setImmediate()
+    results.push(enqueue(3))
+    await once(begun, 'batch')
+    assert.deepEqual(seen(), [[1], [2, 3]])
+    const afterMs = performance.now() - begunAt
+    assert.ok(afterMs > 40, String(afterMs))
+    for (const { end } of batches) await end()
+    assert.deepEqual(await Promise.all(results), ['1', '2', '3'])
+  })
+
+  test('begins no batch beside another while there is no room for it', async () => {
+    let looks = 0
+    const isFree = () => {
+      looks += 1
+      return looks > 2
+    }
+    const { enqueue, batches, begun, seen } = openTested({ beside: { afterMs: 1, isFree } })
+    const results = [enqueue(1)]
+    await setImmediate()
+    results.push(enqueue(2))
+    await once(begun, 'batch')
+    assert.equal(looks, 3)
+    assert.deepEqual(seen(), [[1], [2]])
+    for (const { end } of batches) await end()
+    assert.deepEqual(await Promise.all(results), ['1', '2'])
+  })
 
   test('runs a request alone if it is heavier than a batch may be', async () => {
     const { enqueue, batches, seen } = openTested()

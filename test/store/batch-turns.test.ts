@@ -7,10 +7,14 @@ import { StoreUnavailable } from '../../src/store/unavailable.ts'
 /** `client/customer/name`. */
 type Request = string
 
-type Options = { readonly weightMax?: number; readonly waitingMax?: number }
+type Options = {
+  readonly weightMax?: number
+  readonly waitingMax?: number
+  readonly runningMax?: number
+}
 
 /** A batch ends only when the test says so, and first passes some requests to `again`. */
-function openTested({ weightMax = 8, waitingMax = 100 }: Options = {}) {
+function openTested({ weightMax = 8, waitingMax = 100, runningMax = 1 }: Options = {}) {
   const batches: { requests: Request[]; end: (again?: readonly Request[]) => Promise<void> }[] = []
   const part = (request: Request, at: number) => request.split('/')[at] ?? ''
   const enqueue = openBatchQueue<Request, Request>({
@@ -19,10 +23,11 @@ function openTested({ weightMax = 8, waitingMax = 100 }: Options = {}) {
     turns: {
       keysOf: (request) => [`client ${part(request, 0)}`, `customer ${part(request, 1)}`],
       nameOf: (request) => part(request, 2),
+      apartOf: (request) => [`customer ${part(request, 1)}`],
       weightPerKeyMax: 4,
       rememberedMs: 60_000,
     },
-    runningMax: 1,
+    runningMax,
     startsFullBatches: false,
     waitingMax,
     waitMs: 60_000,
@@ -125,6 +130,39 @@ describe('the turns of a batch queue', () => {
     const second = ['b/b/same']
     assert.deepEqual(await endAll(), [['a/a/same', 'a/a/other'], second, ['a/a/same']])
     await Promise.all(results)
+  })
+
+  test('never run two batches of a customer or of a name beside each other', async () => {
+    const { enqueue, batches, seen } = openTested({ runningMax: 3 })
+    const results = ['a/x/1', 'a/x/2'].map(enqueue)
+    await setImmediate()
+    results.push(...['b/x/3', 'b/y/1', 'b/z/4', 'b/x/5', 'b/z/6'].map(enqueue))
+    await setImmediate()
+    assert.deepEqual(seen(), [
+      ['a/x/1', 'a/x/2'],
+      ['b/z/4', 'b/z/6'],
+    ])
+    results.push(...['c/z/7', 'c/x/8'].map(enqueue))
+    await setImmediate()
+    assert.equal(batches.length, 2)
+    await batches[0]?.end()
+    assert.deepEqual(seen().slice(2), [['b/x/3', 'b/y/1', 'b/x/5', 'c/x/8']])
+    await batches[1]?.end()
+    assert.deepEqual(seen().slice(3), [['c/z/7']])
+    await batches[2]?.end()
+    await batches[3]?.end()
+    assert.equal((await Promise.all(results)).length, 9)
+  })
+
+  test('run a request that runs again before later ones of its customer', async () => {
+    const { enqueue, batches, seen } = openTested({ runningMax: 2 })
+    const results = ['a/x/1', 'a/x/2'].map(enqueue)
+    await setImmediate()
+    results.push(enqueue('a/x/3'))
+    await batches[0]?.end(['a/x/2'])
+    assert.deepEqual(seen().slice(1), [['a/x/2', 'a/x/3']])
+    await batches[1]?.end()
+    assert.deepEqual(await Promise.all(results), ['a/x/1', 'a/x/2', 'a/x/3'])
   })
 
   test('run a request again at its old place, in the next batch', async () => {

@@ -22,6 +22,8 @@ export type PutTransactions = {
   readonly waitMs: number
   /** The weight of a client or customer in a batch, while another one sends records too. */
   readonly weightPerKeyMax: number
+  /** How many batches may run at a time, of all kinds. A kind may always have one. */
+  readonly runningMax: number
   /** Runs work in a transaction that has empty staging tables. */
   transact<T>(resource: Resource, work: PutWork<T>, options: PutOptions): Promise<T>
 }
@@ -35,11 +37,21 @@ export function openPutRecords(
 ): OperatorRecords['put'] {
   const opened = new Map<string, (request: PutRequest) => Promise<PutOutcome>>()
   const locked = openLockedCustomers()
+  let running = 0
   const openKind = (resource: Resource) => {
     const statements = putStatements(resource, dialect)
     const runBatch: RunBatch = (batch, options) =>
       transact(resource, (parts) => putBatch(parts, statements, batch, clock()), options)
-    return openPutQueue(runBatch, bounds, locked(runBatch))
+    const runCounted: RunBatch = async (batch, options) => {
+      running += 1
+      try {
+        return await runBatch(batch, options)
+      } finally {
+        running -= 1
+      }
+    }
+    const isFree = () => running < bounds.runningMax
+    return openPutQueue(runCounted, { ...bounds, isFree }, locked(runBatch))
   }
   return (resource, request) => {
     const put = opened.get(resource.kind) ?? openKind(resource)
@@ -48,14 +60,22 @@ export function openPutRecords(
   }
 }
 
+type QueueBounds = Pick<PutTransactions, 'waitMs' | 'weightPerKeyMax' | 'runningMax'> & {
+  /** Whether one more batch may run, of all kinds. */
+  readonly isFree: () => boolean
+}
+
 /**
  * Groups the records of one kind that wait together, with different ids in each batch. A request
  * that its batch has left without an outcome runs again in the next one. Those of a customer that
  * another writer has locked leave the queue, so that the others do not wait for them.
+ *
+ * Batches that run at the same time have different ids and customers, so that none waits for the
+ * locks of another, and the requests of a customer keep their order.
  */
 function openPutQueue(
   runBatch: RunBatch,
-  { waitMs, weightPerKeyMax }: Pick<PutTransactions, 'waitMs' | 'weightPerKeyMax'>,
+  { waitMs, weightPerKeyMax, runningMax, isFree }: QueueBounds,
   locked: LockedCustomers,
 ): (request: PutRequest) => Promise<PutOutcome> {
   const put = openBatchQueue<PutRequest, PutOutcome>({
@@ -76,10 +96,12 @@ function openPutQueue(
     turns: {
       keysOf: ({ from, record }) => [`client ${from.clientId}`, `customer ${record.customerId}`],
       nameOf: ({ record }) => record.id,
+      apartOf: ({ record }) => [record.customerId],
       weightPerKeyMax,
       rememberedMs: limits.recordTurnsRememberedMs,
     },
-    runningMax: 1,
+    runningMax,
+    beside: { afterMs: limits.putsBesideMs, isFree },
     startsFullBatches: false,
     waitingMax: limits.recordsWaitingMax,
     waitMs,

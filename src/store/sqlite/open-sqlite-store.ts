@@ -102,6 +102,8 @@ const putsOver = (transact: () => Transact): PutTransactions => ({
   dialect,
   waitMs: limits.recordPutMs,
   weightPerKeyMax: limits.recordsPerTurnMax,
+  // SQLite has one writer.
+  runningMax: 1,
   // A merge holds the lock for seconds, so a record that waits for it is refused before long.
   transact: (_resource, work, { deadline }) =>
     transact()(

@@ -134,6 +134,51 @@ test('a record that has waited too long for its customer is refused, and nothing
   assert.equal((await tested.exported('fiat-accounts')).length, 1)
 })
 
+/** Makes each commit of an account of customer `slow` take a while. Returns what ends that. */
+async function slowDown() {
+  const [table, does] = ['bursar.fiat_account', 'public.wait_for_disk']
+  await tested.ask(`create function ${does}() returns trigger language plpgsql as $$ begin
+    if (select id from bursar.customer where number = new.customer) = 'slow' then
+      perform pg_sleep(0.5);
+    end if;
+    return null;
+  end $$`)
+  await tested.ask(`create constraint trigger wait_for_disk after insert on ${table}
+    deferrable initially deferred for each row execute function ${does}()`)
+  return {
+    [Symbol.asyncDispose]: async () => {
+      await tested.ask(`drop trigger wait_for_disk on ${table}`)
+      await tested.ask(`drop function ${does}`)
+    },
+  }
+}
+
+test('a commit that takes long holds up no records of other customers, and keeps the order of its own', async () => {
+  await using _slow = await slowDown()
+  const done: string[] = []
+  const put = async (name: string, customerId: string, at: number) => {
+    const { outcome } = await putOne(store, 'fiat-accounts', ofCustomer(customerId, at))
+    assert.equal(outcome, 'added')
+    done.push(name)
+  }
+  const first = put('slow', 'slow', 1)
+  await untilHolds(
+    'the commit waits',
+    async () => {
+      const [row] = await tested.ask(
+        "select count(*) from pg_stat_activity where wait_event = 'PgSleep'",
+      )
+      return Number(row?.[0]) === 1
+    },
+    10_000,
+  )
+  const second = put('slow, later', 'slow', 2)
+  await Promise.all([put('other', 'other', 3), put('other', 'third', 4)])
+  await Promise.all([first, second])
+  assert.deepEqual(done, ['other', 'other', 'slow', 'slow, later'])
+  assert.deepEqual(orderFaults(await readOrder(tested.ask)), [])
+})
+
 test('a value is claimed by one transaction at a time, whether the one before it commits or not', async () => {
   const [first, second, third] = [await openSession(), await openSession(), await openSession()]
   const claim = 'begin; insert into bursar.claim values (7)'

@@ -34,6 +34,8 @@ export type Servers = {
   /** Runs one statement on the primary. Returns its rows by column name. */
   rows(query: Statement): Promise<readonly NamedRow[]>
   readonly pooler: Pooler
+  /** The sessions with one server at most. */
+  readonly connectionsMax: number
   /** Calls `run` with the current primary and each new one. Returns the function that stops it. */
   onNewPrimary(run: (server: Server) => void): () => void
   /** Declares the issuer of this process. Resolves with that of another one, if it differs. */
@@ -106,6 +108,7 @@ export async function openServers(deps: ServersDeps): Promise<Servers> {
     ping: () => guarded(() => pingReader(monitor)),
     states: monitor.states,
     pooler,
+    connectionsMax: deps.connectionsMax,
     hasReader: monitor.hasReader,
     onNewPrimary: monitor.onNewPrimary,
     claimIssuer: async (issuer) => {

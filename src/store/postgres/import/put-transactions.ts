@@ -16,6 +16,10 @@ export const putTransactions = (servers: Servers): PutTransactions => ({
   // Leaves a batch at least half of the time.
   waitMs: limits.recordPutMs / 2,
   weightPerKeyMax: limits.putsPerTurnMax,
+  runningMax: Math.min(
+    limits.putBatchesMax,
+    Math.max(1, Math.floor(servers.connectionsMax * limits.putSessionsPart)),
+  ),
   transact: (resource, work, { deadline, waits }) =>
     transactOn(servers, `${ensureStaging}; ${giveUpSoon}`)(async (session) => {
       const locks = waits
