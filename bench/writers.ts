@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { createWriteStream, rmSync } from 'node:fs'
+import { createWriteStream } from 'node:fs'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -7,9 +7,8 @@ import { parseArgs } from 'node:util'
 import { operatorScopes } from '../src/contract/scopes.ts'
 import { cores } from '../test/support/cores.ts'
 import { fetchToken } from '../test/support/harness.ts'
-import { openEmbedded } from './embedded.ts'
 import { type FixedLoad, type FixedLoadResult, runAtFixedRate } from './fixed-rate.ts'
-import { openPostgres } from './postgres.ts'
+import { measureAndExit, openStore } from './measured-store.ts'
 import { say } from './report.ts'
 import { account, BIG, CUSTOMERS, idOf, makeClient } from './world.ts'
 import type { LoadRequest } from './wrk.ts'
@@ -44,21 +43,12 @@ const WRITTEN = 4000
 const FIRST_WRITTEN = 10_000_000
 const FIRST_STREAMED = 20_000_000
 
-const store = isPostgres ? await openPostgres(RECORDS, false) : await openEmbedded(RECORDS)
+const store = await openStore(values.store, RECORDS)
 const { config, service, world } = store
 const { url } = service
 const streamFile = join(world.folder, 'stream.ndjson')
 let round = 0
-try {
-  await measure()
-} catch (error) {
-  process.stderr.write(`${error instanceof Error ? error.stack : error}\n`)
-  process.exitCode = 1
-} finally {
-  await store.stop()
-  rmSync(world.folder, { recursive: true })
-  process.exit()
-}
+await measureAndExit(store, measure)
 
 async function measure(): Promise<void> {
   const client = await makeClient(config, { customerId: null, scopes: operatorScopes })

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { writeFileSync } from 'node:fs'
+import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { cores } from '../test/support/cores.ts'
@@ -63,14 +63,13 @@ function done(summary, latency)
 end
 `
 
-const folder = temporaryFolder()
-
 /**
  * Sends the requests in turn with wrk on a separate core. On a shared core, and above all in
  * JavaScript, the generator would take part of what it measures.
  */
 export async function runWrk(load: Load): Promise<LoadResult> {
   const { url, tokens, requests, headers = {}, seconds, connections = 32 } = load
+  const folder = temporaryFolder()
   const [scriptFile, requestFile] = [join(folder, 'requests.lua'), join(folder, 'requests.txt')]
   const lines = [
     ...Object.entries(headers).map(([name, value]) => `header ${name} ${value}`),
@@ -82,14 +81,10 @@ export async function runWrk(load: Load): Promise<LoadResult> {
   writeFileSync(scriptFile, script)
   writeFileSync(requestFile, `${lines.join('\n')}\n`)
   const words = ['-t', '1', '-c', String(connections), '-d', `${seconds}s`, '-s', scriptFile, url]
-  const { stdout } = await promisify(execFile)('taskset', [
-    '-c',
-    cores.load,
-    'wrk',
-    ...words,
-    '--',
-    requestFile,
-  ])
+  const command = ['-c', cores.load, 'wrk', ...words, '--', requestFile]
+  const { stdout } = await promisify(execFile)('taskset', command).finally(() =>
+    rmSync(folder, { recursive: true }),
+  )
   const found = JSON.parse(/\{.*\}/.exec(stdout)?.[0] ?? '{}')
   if (!(found.requests > 0) || found.failed > 0) throw new Error(stdout)
   return {
