@@ -13,9 +13,7 @@ export const openPruner = (
     transact(async ({ rows }) => {
       if (from === undefined) {
         // What is pruned becomes unknown, so this comes before the first version is deleted.
-        const at = dialect.parameter(1, 'bigint')
-        const raise = `update ${dialect.tableName('kept_since')} set at = ${at} where at < ${at}`
-        await rows({ text: raise, values: [before] })
+        await rows({ text: raiseKeptSince(dialect), values: [before] })
       }
       const { table, values: start } = from ?? { table: 'superseded', values: undefined }
       const names = Object.keys(keys[table]).join(', ')
@@ -42,6 +40,18 @@ export const openPruner = (
       return { deleted: deleted.length, next: nextKey(table, end) }
     }),
 })
+
+/** Two prunings lock the rows in one order, so neither waits for the other in a circle. */
+function raiseKeptSince({ tableName, parameter, forUpdate }: Dialect): string {
+  const [table, at] = [tableName('kept_since'), parameter(1, 'bigint')]
+  return `
+    with earlier as materialized (
+      select customer, kind from ${table} where at < ${at}
+      order by customer, kind ${forUpdate('wait')}
+    )
+    update ${table} set at = ${at}
+    where at < ${at} and (customer, kind) in (select customer, kind from earlier)`
+}
 
 const endedAt = { superseded: 'replaced_at', former_value: 'until' } as const
 

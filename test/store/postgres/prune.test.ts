@@ -3,10 +3,13 @@ import { test } from 'node:test'
 import { asTenant } from '../../../src/contract/principal.ts'
 import { transactOn } from '../../../src/store/postgres/cluster/transaction.ts'
 import { dialect } from '../../../src/store/postgres/dialect.ts'
+import { openConnection } from '../../../src/store/postgres/driver/connection.ts'
 import type { PruneKey } from '../../../src/store/records/history.ts'
 import { openPruner } from '../../../src/store/versions/prune.ts'
 import { openPostgresTestStore, openTestOperator, resourceOf } from '../../support/record-store.ts'
-import { aFiatAccount } from '../../support/records.ts'
+import { aFiatAccount, anId } from '../../support/records.ts'
+import { addressesOf } from '../../support/test-database.ts'
+import { untilHolds } from '../../support/until.ts'
 
 test('pruning keeps a former value that a record loses again in the meantime', async (t) => {
   let now = 1_000_000n
@@ -60,4 +63,44 @@ test('pruning keeps a former value that a record loses again in the meantime', a
     },
   )
   assert.equal(page.rows, 1)
+})
+
+test('two prunings wait for the customers that keep versions in the same order', async (t) => {
+  const tested = await openPostgresTestStore(() => 1_000_000n)
+  const operator = await openTestOperator(tested.database)
+  const [address] = addressesOf(tested.database.superuserUrl)
+  assert.ok(address !== undefined)
+  const blocker = openConnection(address, { parameters: {}, connectTimeoutMs: 5000 })
+  t.after(async () => {
+    await blocker.close()
+    await operator.close()
+    await tested.close()
+  })
+  const accounts = ['first', 'second'].map((customer_id, at) =>
+    aFiatAccount({ id: anId(at), customer_id }),
+  )
+  assert.equal((await tested.take('fiat-accounts', accounts)).faultCount, 0)
+  const keptSince = 'select customer from bursar.kept_since'
+  const customers = (await tested.ask(`${keptSince} order by customer`)).map(([one]) => Number(one))
+  assert.equal(customers.length, 2)
+  // The row of the first customer now lies behind the other one in the table.
+  await tested.ask(`update bursar.kept_since set at = at where customer = ${customers[0]}`)
+  await blocker.execute(`begin; ${keptSince} where customer = ${customers[0]} for update`)
+  const pruned = openPruner(transactOn(operator), dialect).pruneHistory(2_000_000n, undefined, 100)
+  const waiting = `select 1 from pg_stat_activity
+    where datname = current_database() and wait_event_type = 'Lock'`
+  const waits = async () => (await tested.ask(waiting)).length === 1
+  await untilHolds('the pruning waits for a row', waits, 5000)
+  const free = await tested.ask(`${keptSince} for update skip locked`)
+  assert.deepEqual(
+    free.map(([one]) => Number(one)),
+    [customers[1]],
+  )
+  await blocker.execute('commit')
+  await pruned
+  const times = await tested.ask('select distinct at from bursar.kept_since')
+  assert.deepEqual(
+    times.map(([at]) => Number(at)),
+    [2_000_000],
+  )
 })
