@@ -1,13 +1,18 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import { openLog } from '../../../src/platform/log.ts'
+import { resources } from '../../../src/resources/catalogue.ts'
+import { createPutStaging, indexStaged, stagingOfAll } from '../../../src/store/merge/staging.ts'
 import { openServers } from '../../../src/store/postgres/cluster/servers.ts'
+import { dialect } from '../../../src/store/postgres/dialect.ts'
 import { type Connection, openConnection } from '../../../src/store/postgres/driver/connection.ts'
 import { readingSessions } from '../../../src/store/postgres/driver/sessions.ts'
+import { openWaitingLocks } from '../../../src/store/postgres/import/put-locks.ts'
 import { openPostgresStore } from '../../../src/store/postgres/records/open-postgres-store.ts'
+import { sessionOf } from '../../../src/store/postgres/session.ts'
 import type { Store } from '../../../src/store/records.ts'
 import { orderFaults, readOrder } from '../../support/change-order.ts'
-import { openPostgresTestStore, openTestOperator } from '../../support/record-store.ts'
+import { openPostgresTestStore, openTestOperator, resourceOf } from '../../support/record-store.ts'
 import { aDepositAddress, aFiatAccount, anId, aStatement } from '../../support/records.ts'
 import { addressesOf, anyRole, testLoads } from '../../support/test-database.ts'
 import { untilHolds } from '../../support/until.ts'
@@ -301,4 +306,26 @@ test('the check of the order finds a writer that does not lock its customer', as
     'acme: 2 versions have the number 2',
     'acme: 0 versions have the number 3',
   ])
+})
+
+test('a record that has waited for its customer releases its values by their index', async () => {
+  const session = await openSession()
+  await using closing = new AsyncDisposableStack()
+  closing.defer(() => session.close())
+  await session.execute(`begin; ${createPutStaging(stagingOfAll(resources, dialect), dialect)};
+    ${indexStaged};
+    insert into staged_line (sequence, line, file, customer_id, id, ref_id)
+      values (1, 1, 0, 'acme', '${anId(1)}', 'a ref')`)
+  const resource = resourceOf('fiat-accounts')
+  const locks = openWaitingLocks(sessionOf(session), resource, performance.now() + 5000)
+  const one = async (text: string) => (await session.query({ text }))[0]?.map(Number)
+  const scans = `select coalesce(seq_scan, 0), coalesce(idx_scan, 0)
+    from pg_stat_xact_user_tables where relid = 'bursar.claim'::regclass`
+  const claimed = 'select count(*) from bursar.claim'
+  await locks.wait?.(['acme'], false)
+  assert.deepEqual(await one(claimed), [2])
+  const [scanned = 0, found = 0] = (await one(scans)) ?? []
+  await locks.release()
+  assert.deepEqual(await one(scans), [scanned, found + 1])
+  assert.deepEqual(await one(claimed), [0])
 })

@@ -9,7 +9,7 @@ import { CustomersLocked } from '../../unavailable.ts'
 import { dialect } from '../dialect.ts'
 import { textArray } from '../driver/connection.ts'
 import { setLocal } from '../driver/sessions.ts'
-import { claimValues, releaseValues } from './claims.ts'
+import { type Claimed, claimValues } from './claims.ts'
 import { lockImport } from './lock-import.ts'
 
 type TransactionLocks = PutLocks & {
@@ -24,7 +24,7 @@ type TransactionLocks = PutLocks & {
  */
 export function openPutLocks(session: Session, resource: Resource): TransactionLocks {
   const withoutRow = new Set<string>()
-  let claimed: readonly string[] = []
+  const claims = openClaims(session, resource)
   const query = async (statement: string, list: readonly string[]) => {
     const rows = await session.rows({ text: statement, values: [textArray(list)], prepare: true })
     return new Set(rows.map((row) => text(row, 'id')))
@@ -39,9 +39,7 @@ export function openPutLocks(session: Session, resource: Resource): TransactionL
       return present
     },
     values: async () => {
-      const statement = `${claimValues(resource, 'new')} returning digest::text`
-      const rows = await session.rows({ text: statement, prepare: true })
-      claimed = rows.map((row) => text(row, 'digest'))
+      await claims.claim('new')
       if (withoutRow.size === 0) return
       // Another merge may have added one before it was claimed here.
       const added = await query(findCustomers, [...withoutRow])
@@ -50,8 +48,22 @@ export function openPutLocks(session: Session, resource: Resource): TransactionL
     losers: async () => {
       if (await holds(session, someLoserIsLocked(resource))) throw new CustomersLocked()
     },
+    release: claims.release,
+  }
+}
+
+/** What a batch has claimed, which is little: it is released by the index. */
+function openClaims(session: Session, resource: Resource) {
+  let digests: readonly string[] = []
+  return {
+    claim: async (claimed: Claimed) => {
+      const statement = `${claimValues(resource, claimed)} returning digest::text`
+      const rows = await session.rows({ text: statement, prepare: true })
+      digests = rows.map((row) => text(row, 'digest'))
+    },
     release: async () => {
-      if (claimed.length > 0) await query(releaseClaimed, claimed)
+      if (digests.length === 0) return
+      await session.rows({ text: releaseClaimed, values: [textArray(digests)], prepare: true })
     },
   }
 }
@@ -66,10 +78,15 @@ export function openWaitingLocks(
   deadline: number,
 ): TransactionLocks {
   const { customers } = openPutLocks(session, resource)
+  const claims = openClaims(session, resource)
   const run = (text: string) => session.run(`${waitUntil(deadline)}; ${text}`)
+  const claim = async (claimed: Claimed) => {
+    await session.run(waitUntil(deadline))
+    await claims.claim(claimed)
+  }
   return {
     wait: async (ids, takeOver) => {
-      await lockImport({ ...session, run }, resource, takeOver)
+      await lockImport({ ...session, run }, resource, { takeOver, claim })
       // A record that is withdrawn is not staged yet.
       await session.rows({ text: lockCustomers('wait'), values: [textArray(ids)] })
       await session.run(giveUpSoon)
@@ -77,7 +94,7 @@ export function openWaitingLocks(
     customers,
     values: async () => {},
     losers: async () => {},
-    release: () => session.run(releaseValues),
+    release: claims.release,
   }
 }
 
@@ -111,4 +128,4 @@ const someLoserIsLocked = (resource: Resource): string => `
 
 /** By the index, because a scan would pass what is left of large imports. */
 const releaseClaimed = `
-  delete from ${dialect.tableName('claim')} where digest = any($1::bigint[]) returning digest::text as id`
+  delete from ${dialect.tableName('claim')} where digest = any($1::bigint[])`

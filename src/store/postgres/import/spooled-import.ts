@@ -13,7 +13,7 @@ import { dialect } from '../dialect.ts'
 import { type Connection, hexOf } from '../driver/connection.ts'
 import { bulkTransaction, setLocal } from '../driver/sessions.ts'
 import { rowsOf, sessionOf } from '../session.ts'
-import { releaseValues } from './claims.ts'
+import { type Claimed, claimValues, releaseValues } from './claims.ts'
 import { lockImport } from './lock-import.ts'
 import { dropStaging } from './put-transactions.ts'
 
@@ -71,7 +71,8 @@ function openArea({ servers, spools, mergeMs, signal }: AreaDeps, resource: Reso
           session,
           locked: async (merge, takeOver) => {
             onStep?.('customer_lock')
-            const lock = () => lockImport(session, resource, takeOver)
+            const claim = (claimed: Claimed) => session.run(claimValues(resource, claimed))
+            const lock = () => lockImport(session, resource, { takeOver, claim })
             await unlessAborted(connection, signal, lock)
             onStep?.('checking')
             const report = await merge()
