@@ -13,7 +13,8 @@ import { type Item, itemsOf } from '../support/read-all-pages.ts'
 import { resourceOf, rules } from '../support/record-store.ts'
 import { aFiatAccount, anId } from '../support/records.ts'
 
-const service = describeService()
+// The sandbox has an embedded store only. On PostgreSQL no role may delete origins and the journal.
+const service = describeService({ store: 'sqlite' })
 
 const reset = () => service.call('/sandbox/reset', { as: null, method: 'POST' })
 
