@@ -37,22 +37,29 @@ export const openFurther = (path: string): DatabaseSync =>
  * = full`, a commit survives a power cut.
  */
 function configured(path: string, open: () => DatabaseSync): DatabaseSync {
-  refuseHalfRestored(path)
-  for (const file of [path, `${path}-wal`, `${path}-shm`]) requirePrivate(file)
+  requireUsable(path)
   const db = open()
   try {
-    // A page of 8 KB holds a record without overflow pages. Its size is set before the first table.
-    db.exec(`
-      pragma page_size = 8192;
-      pragma journal_mode = wal;
-      pragma synchronous = full;
-      pragma trusted_schema = off;
-      pragma journal_size_limit = ${limits.storeLogBytesMax}`)
+    db.exec(connectionPragmas)
     return db
   } catch (error) {
     db.close()
     throw exhaustionOf(error) ?? error
   }
+}
+
+/** Of every connection. A page of 8 KB, set before the first table, holds a record. */
+export const connectionPragmas = `
+  pragma page_size = 8192;
+  pragma journal_mode = wal;
+  pragma synchronous = full;
+  pragma trusted_schema = off;
+  pragma journal_size_limit = ${limits.storeLogBytesMax}`
+
+/** Throws a ConfigError for a database that others can read, or that is half restored. */
+export function requireUsable(path: string): void {
+  refuseHalfRestored(path)
+  for (const file of [path, `${path}-wal`, `${path}-shm`]) requirePrivate(file)
 }
 
 /** The file that exists while a restore replaces a database. */
@@ -66,12 +73,17 @@ export function refuseHalfRestored(path: string): void {
   )
 }
 
-/** SQLite itself refuses a missing file, so none can vanish between a check and the opening. */
-function openExisting(path: string): DatabaseSync {
+/** With it, SQLite puts no empty file where one vanished. */
+export function existingUrl(path: string): URL {
   const url = pathToFileURL(path)
   url.searchParams.set('mode', 'rw')
+  return url
+}
+
+/** SQLite itself refuses a missing file, so none can vanish between a check and the opening. */
+function openExisting(path: string): DatabaseSync {
   try {
-    return new DatabaseSync(url, { timeout: 0 })
+    return new DatabaseSync(existingUrl(path), { timeout: 0 })
   } catch (error) {
     if (existsSync(path)) throw failureOf(error)
     throw new StoreUnavailable(`${path} is missing`, { cause: error })

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { setTimeout as pausing } from 'node:timers/promises'
 import { limits } from '../../platform/limits.ts'
-import type { Transact } from '../session.ts'
+import type { Session, Transact } from '../session.ts'
 import { NothingChanged } from '../unavailable.ts'
 import { beginWriting, failureOf, isBusy } from './database.ts'
 import { openSession } from './session.ts'
@@ -30,17 +30,31 @@ export async function retryWhileLocked<T>(
 
 const LOCKED = 'another process has locked the database for too long'
 
+/** A connection in this thread or in another one. */
+export type Connection = {
+  isOpen(): boolean
+  /** Runs work in one transaction, which a rejection rolls back. */
+  transact<T>(work: (session: Session) => Promise<T>): Promise<T>
+}
+
 /**
  * Queues the transactions of one connection, so that only the first of them asks for a lock. The
  * event loop gets a turn after each. Nothing else may use the connection.
  */
-export function openTransactions(db: DatabaseSync, waitMs?: number): Transact {
-  const enqueue = openQueue(db, waitMs)
+export const openTransactions = (db: DatabaseSync, waitMs?: number): Transact =>
+  queueTransactions(connectionHere(db), waitMs)
+
+function connectionHere(db: DatabaseSync): Connection {
   const session = openSession(db)
-  return (work, deadline) => enqueue(() => transact(db, () => work(session)), deadline)
+  return { isOpen: () => db.isOpen, transact: (work) => transact(db, () => work(session)) }
 }
 
-function openQueue(db: DatabaseSync, waitMs: number = limits.storeWriteMs) {
+export function queueTransactions(connection: Connection, waitMs?: number): Transact {
+  const enqueue = openQueue(connection, waitMs)
+  return (work, deadline) => enqueue(() => connection.transact(work), deadline)
+}
+
+function openQueue({ isOpen }: Connection, waitMs: number = limits.storeWriteMs) {
   let previous: Promise<unknown> = Promise.resolve()
   let waiting = 0
   return <T>(run: () => T | Promise<T>, deadline = performance.now() + waitMs): Promise<T> => {
@@ -49,7 +63,7 @@ function openQueue(db: DatabaseSync, waitMs: number = limits.storeWriteMs) {
     }
     waiting += 1
     const attempt = () => {
-      if (!db.isOpen) throw new NothingChanged('the store was closed while a write waited')
+      if (!isOpen()) throw new NothingChanged('the store was closed while a write waited')
       return run()
     }
     const result = previous.then(() =>

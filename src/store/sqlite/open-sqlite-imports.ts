@@ -1,4 +1,3 @@
-import { pathToFileURL } from 'node:url'
 import { Worker } from 'node:worker_threads'
 import type { Background } from '../../background.ts'
 import type { Clock } from '../../platform/clock.ts'
@@ -6,6 +5,7 @@ import { limits } from '../../platform/limits.ts'
 import type { Logger } from '../../platform/log.ts'
 import { openImports } from '../imports/open-imports.ts'
 import type { ImportRegistry } from '../imports.ts'
+import { existingUrl } from './database.ts'
 import { dialect } from './dialect.ts'
 import { retryWhileLocked } from './locks.ts'
 import { openMigrated } from './migrate.ts'
@@ -42,11 +42,8 @@ export function openSqliteImports(
 
 /** A thread of its own, because a statement ends within its call, however long it takes. */
 function reportAlive(path: string, id: string): () => void {
-  const url = pathToFileURL(path)
-  // It must not put an empty file where one vanished.
-  url.searchParams.set('mode', 'rw')
   const worker = new Worker(new URL('./import/report-alive.mjs', import.meta.url), {
-    workerData: { url: url.href, id, everyMs: limits.importReportMs },
+    workerData: { url: existingUrl(path).href, id, everyMs: limits.importReportMs },
   })
   worker.unref()
   worker.on('error', () => {})

@@ -14,12 +14,13 @@ import { guarded, integrityFaults, openFurther } from './database.ts'
 import { dialect } from './dialect.ts'
 import { emptyAbandonedLog } from './import/disk-space.ts'
 import { beginImport } from './import/import-connection.ts'
-import { openTransactions } from './locks.ts'
+import { openTransactions, queueTransactions } from './locks.ts'
 import { openMigrated } from './migrate.ts'
 import { customerRecords } from './records/customer-records.ts'
 import { openReadInTurn } from './records/read-in-turn.ts'
 import { openReads, statementCache } from './session.ts'
 import { openMarkFiles, openTableCheck } from './tables/table-check.ts'
+import { openConnectionThread } from './thread/connection-thread.ts'
 
 /** The records in one SQLite file. Credentials have another, so an import does not block them. */
 export function openSqliteStore(
@@ -89,13 +90,15 @@ function openApart(path: string) {
 
 /** A connection for single records alone, because it keeps their staging tables. */
 function openForPuts(path: string) {
-  const db = openFurther(path)
-  // The staging table holds one batch, so it needs no disk.
-  db.exec('pragma temp_store = memory')
-  // Records lie all over the file, so a short log would be copied to it after every commit.
-  db.exec(`pragma wal_autocheckpoint = ${limits.putLogPages}`)
-  db.exec(`${createPutStaging(stagingOfAll(resources, dialect), dialect)}; ${indexStaged}`)
-  return { transact: openTransactions(db), close: async () => db.close() }
+  // The staging table holds one batch, so it needs no disk. Records lie all over the file, so a
+  // short log would be copied to it after every commit.
+  const connection = openConnectionThread(
+    path,
+    `pragma temp_store = memory;
+    pragma wal_autocheckpoint = ${limits.putLogPages};
+    ${createPutStaging(stagingOfAll(resources, dialect), dialect)}; ${indexStaged}`,
+  )
+  return { transact: queueTransactions(connection), close: connection.close }
 }
 
 const putsOver = (transact: () => Transact): PutTransactions => ({

@@ -80,6 +80,6 @@ function dropOldest(entries: Map<string, { readonly usedAt: number }>): void {
 }
 
 /** Node binds a number as a real, which only a column with a type makes whole. */
-function inputOf(value: Value): SQLInputValue {
+export function inputOf(value: Value): SQLInputValue {
   return typeof value === 'number' || typeof value === 'boolean' ? BigInt(value) : value
 }

@@ -1,0 +1,143 @@
+import { Worker } from 'node:worker_threads'
+import { hasFreeDescriptors, outOfDescriptors } from '../../../platform/machine/exhaustion.ts'
+import type { NamedRow } from '../../row.ts'
+import type { Session } from '../../session.ts'
+import { NothingChanged, StoreUnavailable } from '../../unavailable.ts'
+import { connectionPragmas, existingUrl, requireUsable } from '../database.ts'
+import type { Connection } from '../locks.ts'
+import { inputOf, insertInto } from '../session.ts'
+
+/** What a thread opens: its event loop, and the database with its log. */
+const DESCRIPTORS = 12
+
+type Call = {
+  readonly does: 'begin' | 'commit' | 'rollback' | 'run' | 'rows' | 'stage'
+  readonly text?: string
+  readonly values?: unknown
+}
+
+type Answer = { readonly result?: unknown; readonly failure?: Failure }
+
+/** An error of SQLite. To clone it would lose its code. */
+type Failure = { readonly message: string; readonly errcode: number | undefined }
+
+type Thread = {
+  /** Passes a call on with the others of this turn, and resolves with its result. */
+  call(call: Call): Promise<unknown>
+  isAlive(): boolean
+  close(): Promise<void>
+}
+
+/**
+ * A connection to a database in a thread, so that the event loop does not wait for its statements
+ * and commits. The thread starts with the first transaction, and again after its end. The session
+ * is for a fixed set of statements, and for few rows.
+ */
+export function openConnectionThread(
+  path: string,
+  setup: string,
+): Connection & { close(): Promise<void> } {
+  let thread: Thread | undefined
+  let isOpen = true
+  const running = (): Thread => {
+    if (thread?.isAlive() !== true) thread = startThread(path, setup)
+    return thread
+  }
+  return {
+    isOpen: () => isOpen,
+    transact: async (work) => {
+      const { call } = running()
+      await call({ does: 'begin' })
+      let isOver = false
+      try {
+        const result = await work(
+          sessionOver((one) => (isOver ? Promise.reject(transactionOver()) : call(one))),
+        )
+        isOver = true
+        await call({ does: 'commit' })
+        return result
+      } catch (error) {
+        isOver = true
+        // Of a thread that has ended, SQLite rolls the transaction back.
+        await call({ does: 'rollback' }).catch(() => {})
+        throw error
+      }
+    },
+    close: async () => {
+      isOpen = false
+      await thread?.close()
+    },
+  }
+}
+
+/** Of several statements at the same time one has failed. */
+const transactionOver = () => new NothingChanged('the transaction of the statement has ended')
+
+function sessionOver(call: Thread['call']): Session {
+  const rows: Session['rows'] = async ({ text, values = [] }) =>
+    (await call({ does: 'rows', text, values: values.map(inputOf).map(apart) })) as NamedRow[]
+  return {
+    rows,
+    run: async (text) => void (await call({ does: 'run', text })),
+    stage: async (staging, staged) => {
+      const values = staged.map((row) => row.map(apart))
+      await call({ does: 'stage', text: insertInto(staging), values })
+    },
+    iterate: async function* (statement) {
+      yield* await rows(statement)
+    },
+  }
+}
+
+/** A message has all of the memory that a value is a part of. */
+const apart = <T>(value: T): T | Uint8Array =>
+  value instanceof Uint8Array ? new Uint8Array(value) : value
+
+function startThread(path: string, setup: string): Thread {
+  requireUsable(path)
+  if (!hasFreeDescriptors(DESCRIPTORS)) throw new StoreUnavailable(outOfDescriptors)
+  const worker = new Worker(new URL('./run-statements.mjs', import.meta.url), {
+    workerData: { url: existingUrl(path).href, setup: `${connectionPragmas}; ${setup}` },
+  })
+  const unanswered: PromiseWithResolvers<unknown>[] = []
+  let calls: Call[] = []
+  let ended: StoreUnavailable | undefined
+  const end = (cause?: unknown) => {
+    ended ??= new StoreUnavailable(`the thread that writes ${path} has ended`, { cause })
+    for (const { reject } of unanswered.splice(0)) reject(ended)
+  }
+  worker.on('message', (answers: readonly Answer[]) => {
+    for (const { result, failure } of answers) {
+      const waiting = unanswered.shift()
+      if (failure === undefined) waiting?.resolve(result)
+      else waiting?.reject(errorOf(failure))
+    }
+  })
+  worker.on('error', end)
+  const { promise: exited, resolve: exit } = Promise.withResolvers<void>()
+  worker.on('exit', () => {
+    end()
+    exit()
+  })
+  const send = () => {
+    worker.postMessage(calls)
+    calls = []
+  }
+  return {
+    isAlive: () => ended === undefined,
+    call: (one) => {
+      if (ended !== undefined) return Promise.reject(ended)
+      const answered = Promise.withResolvers<unknown>()
+      unanswered.push(answered)
+      if (calls.push(one) === 1) queueMicrotask(send)
+      return answered.promise
+    },
+    close: async () => {
+      worker.postMessage('close')
+      await exited
+    },
+  }
+}
+
+const errorOf = ({ message, errcode }: Failure): Error =>
+  Object.assign(new Error(message), { errcode })

@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict'
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { openDatabase } from '../../../src/store/sqlite/database.ts'
+import { queueTransactions } from '../../../src/store/sqlite/locks.ts'
+import { openConnectionThread } from '../../../src/store/sqlite/thread/connection-thread.ts'
+import { temporaryFolder } from '../../support/harness.ts'
+
+/** A connection in a thread, and one here that sees what it has committed. */
+function openBoth(t: TestContext, makesFile = true) {
+  const folder = temporaryFolder()
+  const path = join(folder, 'thread.db')
+  const make = () => {
+    const db = openDatabase(path)
+    db.exec('create table if not exists stored (value integer primary key)')
+    return db
+  }
+  if (makesFile) make().close()
+  const thread = openConnectionThread(path, 'create temporary table kept (value integer)')
+  t.after(async () => {
+    await thread.close()
+    rmSync(folder, { recursive: true })
+  })
+  const stored = () => {
+    using db = make()
+    return db
+      .prepare('select value from stored')
+      .all()
+      .map(({ value }) => value)
+  }
+  return { thread, stored, make }
+}
+
+const store = (value: number) => ({ text: 'insert into stored values ($1)', values: [value] })
+
+test('a transaction in a thread is stored if it resolves, and rolled back if it rejects', async (t) => {
+  const { thread, stored } = openBoth(t)
+  const staging = { table: 'stored', columns: { value: 'bigint' } }
+  const rows = await thread.transact(async (session) => {
+    await session.stage(staging, [[1n], [2n]])
+    await session.run('insert into kept values (7)')
+    return await session.rows({ text: 'select sum(value) as sum from stored' })
+  })
+  assert.deepEqual(rows, [{ sum: 3n }])
+  const failing = thread.transact(async (session) => {
+    await session.rows(store(3))
+    throw new Error('no')
+  })
+  await assert.rejects(failing, /no/)
+  assert.deepEqual(stored(), [1, 2])
+})
+
+test('after a statement has failed, no other one of its transaction has an effect', async (t) => {
+  const { thread, stored } = openBoth(t)
+  let late: Promise<unknown> = Promise.resolve()
+  const failing = thread.transact(async (session) => {
+    // As SQLite does where the disk fails.
+    const ended = session.run('rollback; select * from missing')
+    const further = session.rows(store(1))
+    late = failing.catch(() => session.rows(store(2)))
+    await Promise.all([ended, further])
+  })
+  await assert.rejects(failing, /no such table: missing/)
+  await assert.rejects(late, { name: 'StoreUnavailable' })
+  assert.deepEqual(stored(), [])
+  await thread.transact((session) => session.rows(store(3)))
+  assert.deepEqual(stored(), [3])
+})
+
+test('the event loop turns while a statement of a thread runs', async (t) => {
+  const { thread } = openBoth(t)
+  let turns = 0
+  let isRunning = true
+  const count = () => {
+    turns += 1
+    if (isRunning) setImmediate(count)
+  }
+  await thread.transact(async (session) => {
+    count()
+    const text = `with recursive counted (n) as (select 1 union all select n + 1 from counted where n < 300000)
+      select max(n) as n from counted`
+    assert.deepEqual(await session.rows({ text }), [{ n: 300_000n }])
+  })
+  isRunning = false
+  assert.ok(turns > 20, `${turns} turns`)
+})
+
+test('a transaction of a thread waits for the lock of another connection', async (t) => {
+  const { thread, stored, make } = openBoth(t)
+  using other = make()
+  other.exec('begin immediate; insert into stored values (1)')
+  const transact = queueTransactions(thread)
+  let runs = 0
+  const stores = transact(async (session) => {
+    runs += 1
+    await session.rows(store(2))
+  })
+  const refused = assert.rejects(
+    queueTransactions(thread)(async () => {}, performance.now()),
+    { message: 'another process has locked the database for too long' },
+  )
+  await refused
+  other.exec('commit')
+  await stores
+  assert.deepEqual([runs, stored()], [1, [1, 2]])
+})
+
+test('a thread that could not open its database is started again', async (t) => {
+  const { thread, stored, make } = openBoth(t, false)
+  const attempt = () => thread.transact((session) => session.rows(store(1)))
+  await assert.rejects(attempt(), { name: 'StoreUnavailable' })
+  make().close()
+  await attempt()
+  assert.deepEqual(stored(), [1])
+})
