@@ -44,12 +44,13 @@ export async function mergeStaged(
   const staged = await byFile('staged')
   if (repeats) await session.run(dropRepeats)
   const unique = repeats ? await byFile('staged') : staged
-  if (hasReplaced) {
-    if (merge.keepDeletions !== undefined) await session.run(merge.keepDeletions)
-    await session.run(merge.dropUnchanged)
-  }
   // Lines that were not staged, because their records are stored as they are.
   const known = await byFile('known')
+  if (hasReplaced) {
+    if (merge.keepDeletions !== undefined) await session.run(merge.keepDeletions)
+    if (dryRun) await session.run(merge.dropUnchanged)
+    else for (const text of merge.noteDigests) await session.run(text)
+  }
   const remaining = hasReplaced ? await byFile('staged') : unique
   const replaced = hasReplaced ? await countByFile(session, merge.countReplaced) : noneByFile
   const losers = { text: stageLosers(resource, dialect), values: [now] }

@@ -80,6 +80,7 @@ export function mergeStatements(resource: Resource, dialect: Dialect) {
       from (select distinct customer from staged) as merged
       join ${tableName('revision')} as revision
         on revision.customer = merged.customer and revision.kind = '${resource.kind}'`,
+    noteDigests: noteDigests(resource, dialect, unchanged),
     dropUnchanged: `
       delete from staged_line where sequence in (select staged.sequence from ${unchanged})`,
     /** Runs before `changes`, and again adds nothing. */
@@ -142,6 +143,31 @@ function keepDeletions(table: string, dialect: Dialect): string {
         select stored.deleted_at from ${table} as stored where ${isSame})
       where keeps_deletion = 1 and exists (
         select 1 from ${table} as stored where ${isSame} and stored.deleted = true)`
+}
+
+/**
+ * What an import runs in place of `dropUnchanged`: the line of an unchanged record becomes a known
+ * one, and its digest that of the record. It differs where the same content came in another format.
+ */
+function noteDigests(resource: Resource, dialect: Dialect, unchanged: string): readonly string[] {
+  const table = dialect.tableName(resource.table)
+  return [
+    `insert into known (sequence, file, line, id, digest)
+       select staged.sequence, staged.file, staged.line, staged.id, staged.source_digest
+       from ${unchanged}`,
+    `update ${table} as kept set source_digest = found.source_digest
+       from (
+         select stored.customer, stored.deleted, stored.position, staged.source_digest
+         from staged cross join ${table} as stored
+         where staged.sequence in (select sequence from known) and ${sameRecord(dialect)}
+           and staged.source_digest is not null
+           and staged.source_digest is distinct from stored.source_digest
+       ) as found
+       where kept.customer = found.customer and kept.deleted = found.deleted
+         and kept.position = found.position`,
+    `delete from staged_line
+       where exists (select 1 from known where known.sequence = staged_line.sequence)`,
+  ]
 }
 
 /** The record keeps all that is stored of it, and has no line that an import could know it by. */

@@ -36,6 +36,7 @@ async function importLines(
   between?: () => Promise<unknown>,
   store: Pick<Store, 'operator'> = tested.store,
   reject?: ImportOptions['reject'],
+  { dryRun = false }: Partial<Pick<ImportOptions, 'dryRun'>> = {},
 ): Promise<ImportReport & { readonly parsed: number }> {
   let parsed = 0
   const entries = async function* (findKnown: FindKnown) {
@@ -44,7 +45,7 @@ async function importLines(
       yield entry
     }
   }
-  const options = { dryRun: false, allowOlder: false, rules, reject }
+  const options = { dryRun, allowOlder: false, rules, reject }
   const report = await importFiles(store, resource, [{ entries }], options)
   return { ...report, parsed }
 }
@@ -82,6 +83,29 @@ describe('lines that are stored as they are', () => {
     const changed = lines.map((line, at) => (at === 7 ? line.replace('ref 7', 'other') : line))
     assert.deepEqual(counts(await importLines(changed)), [1200, 0, 1, 1199, 1])
     assert.deepEqual(counts(await importLines(changed)), [1200, 0, 0, 1200, 0])
+  })
+
+  test('are parsed once where they spell the same content in another way', async () => {
+    const few = lines.slice(0, 3)
+    await importLines(few)
+    const stored = await tested.ask(
+      `select stored_at, cast(source_digest as text) from bursar.fiat_account`,
+    )
+    const spelt = few.map((line) => line.replace('{"id"', '{ "id"'))
+    const dryRun = await importLines(spelt, undefined, tested.store, undefined, { dryRun: true })
+    assert.deepEqual(counts(dryRun), [3, 0, 0, 3, 3])
+    assert.deepEqual(counts(await importLines(spelt)), [3, 0, 0, 3, 3])
+    assert.deepEqual(counts(await importLines(spelt)), [3, 0, 0, 3, 0])
+    const noted = await tested.ask(
+      `select stored_at, cast(source_digest as text) from bursar.fiat_account`,
+    )
+    assert.deepEqual(noted.map(([at]) => at).sort(), stored.map(([at]) => at).sort())
+    const before = new Set(stored.map(([, digest]) => digest))
+    assert.ok(noted.every(([, digest]) => !before.has(digest)))
+    const [first = '', ...others] = spelt
+    const mixed = [first.replace('ref 0', 'other'), ...others]
+    assert.deepEqual(counts(await importLines(mixed)), [3, 0, 1, 2, 1])
+    assert.equal((await checkStored([resource], tested.store.operator.rows)).faults.length, 0)
   })
 
   test('are parsed after the record was changed by other means, and set it back', async () => {
