@@ -30,7 +30,7 @@ export type BatchQueueOptions<Request, Result> = {
   readonly runningMax: number
   /** When a batch begins beside others, so that it is not too small. At once without it. */
   readonly beside?: {
-    /** How long after the last one that has begun. */
+    /** How long after the last one. A request of whose keys nothing runs does not wait for that. */
     readonly afterMs: number
     /** Whether there is room for it, besides `runningMax`. */
     readonly isFree: () => boolean
@@ -79,7 +79,7 @@ export function openBatchQueue<Request, Result>(
     if (running >= runningMax) return undefined
     if (beside === undefined) return 0
     const leftMs = lastBegunAt + beside.afterMs - performance.now()
-    if (leftMs > 0) return leftMs
+    if (leftMs > 0 && !line.hasAlone()) return leftMs
     return beside.isFree() ? 0 : beside.afterMs
   }
   const startAll = () => {
@@ -156,6 +156,8 @@ function openLine<Request, Result>(options: BatchQueueOptions<Request, Result>) 
   return {
     isEmpty: () => waiting.length === 0,
     weight: () => weight,
+    /** Whether a request waits of whose keys nothing runs. */
+    hasAlone: () => waiting.some(({ turn }) => turn !== undefined && turns?.isAlone(turn)),
     refusalOf: (request: Request): NothingChanged | undefined => {
       const free = waitingMax - waiting.length
       if (free > 0 && turns?.fits(request, free) !== false) return undefined
@@ -167,8 +169,9 @@ function openLine<Request, Result>(options: BatchQueueOptions<Request, Result>) 
     join: (one: Pending): void => {
       const { request, requestedAt } = one
       const place = waiting.findLastIndex((other) => other.one.requestedAt <= requestedAt) + 1
-      const turn = turns?.join(request, requestedAt)
-      const joined = { one, weight: weightOf(request), turn }
+      const ownWeight = weightOf(request)
+      const turn = turns?.join(request, ownWeight, requestedAt)
+      const joined = { one, weight: ownWeight, turn }
       waiting.splice(place, 0, joined)
       weight += joined.weight
     },

@@ -12,7 +12,10 @@ export type TurnOptions<Request> = {
    * with a request that has the same name, or shares one of these with it.
    */
   readonly apartOf?: (request: Request) => readonly string[]
-  /** The weight of a key in a batch, while another key of its kind has sent requests lately. */
+  /**
+   * The weight of a key in a batch and in those that run, while another key of its kind has sent
+   * requests lately.
+   */
   readonly weightPerKeyMax: number
   /** How long "lately" is. */
   readonly rememberedMs: number
@@ -22,6 +25,7 @@ export type TurnOptions<Request> = {
 export type Turn = {
   readonly name: string
   readonly keys: readonly Key[]
+  readonly weight: number
   /** What no other running batch has, its name included. */
   readonly apart: readonly string[]
 }
@@ -30,6 +34,8 @@ type Key = {
   readonly name: string
   /** How many of its requests wait. */
   waiting: number
+  /** The weight of those that run. */
+  running: number
   /** Its weight in a batch, which has a number. */
   taken: number
   batch: number
@@ -42,7 +48,9 @@ export type Turns<Request> = {
    */
   fits(request: Request, free: number): boolean
   /** Counts a request that begins to wait, at a time of `performance.now()`. */
-  join(request: Request, now: number): Turn
+  join(request: Request, weight: number, now: number): Turn
+  /** Whether nothing of the keys of a request runs. */
+  isAlone(turn: Turn): boolean
   /** Counts a request no more. */
   leave(turn: Turn): void
   /**
@@ -79,30 +87,43 @@ export function openTurns<Request>(
   const keyOf = (name: string, kind: number): Key => {
     const keys = kinds[kind] ?? new Map<string, Key>()
     kinds[kind] = keys
-    return keys.getOrInsertComputed(name, () => ({ name, waiting: 0, taken: 0, batch: 0 }))
+    return keys.getOrInsertComputed(name, () => ({
+      name,
+      waiting: 0,
+      running: 0,
+      taken: 0,
+      batch: 0,
+    }))
   }
   const mayRun = ({ turn }: Waits) => turn?.apart.some((one) => running.has(one)) !== true
   const begin = <Waiting extends Waits>(chosen: ReadonlySet<Waiting>) => {
-    for (const { turn } of chosen) for (const one of turn?.apart ?? []) running.add(one)
+    for (const { turn } of chosen) {
+      for (const one of turn?.apart ?? []) running.add(one)
+      for (const key of turn?.keys ?? []) key.running += turn?.weight ?? 0
+    }
     return chosen
+  }
+  const forgetUnused = (key: Key, kind: number) => {
+    if (key.waiting === 0 && key.running === 0) kinds[kind]?.delete(key.name)
   }
   const takenOf = (key: Key): number => (key.batch === batch ? key.taken : 0)
   return {
     fits: (request, free) =>
       keysOf(request).every((name, kind) => (kinds[kind]?.get(name)?.waiting ?? 0) < free),
-    join: (request, now) => {
+    isAlone: ({ keys }) => keys.every((key) => key.running === 0),
+    join: (request, weight, now) => {
       const keys = keysOf(request).map(keyOf)
       for (const [kind, key] of keys.entries()) {
         key.waiting += 1
         note(key.name, kind, now)
       }
       const name = nameOf(request)
-      return { name, keys, apart: [name, ...apartOf(request)] }
+      return { name, keys, weight, apart: [name, ...apartOf(request)] }
     },
     leave: ({ keys }) => {
       for (const [kind, key] of keys.entries()) {
         key.waiting -= 1
-        if (key.waiting === 0) kinds[kind]?.delete(key.name)
+        forgetUnused(key, kind)
       }
     },
     choose: <Waiting extends Waits>(waiting: readonly Waiting[], now: number) => {
@@ -118,7 +139,8 @@ export function openTurns<Request>(
         const later: Waiting[] = []
         for (const one of left) {
           const { name = '', keys = [] } = one.turn ?? {}
-          const isOver = (key: Key, kind: number) => takenOf(key) >= (bounds[kind] ?? 0)
+          const isOver = (key: Key, kind: number) =>
+            key.running + takenOf(key) >= (bounds[kind] ?? 0)
           if (names.has(name) || keys.some(isOver)) continue
           if (keys.some((key) => takenOf(key) >= share)) {
             later.push(one)
@@ -137,8 +159,12 @@ export function openTurns<Request>(
       }
       return begin(chosen)
     },
-    end: ({ apart }) => {
+    end: ({ apart, keys, weight }) => {
       for (const one of apart) running.delete(one)
+      for (const [kind, key] of keys.entries()) {
+        key.running -= weight
+        forgetUnused(key, kind)
+      }
     },
   }
 }

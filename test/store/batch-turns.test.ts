@@ -11,10 +11,11 @@ type Options = {
   readonly weightMax?: number
   readonly waitingMax?: number
   readonly runningMax?: number
+  readonly beside?: { readonly afterMs: number; readonly isFree: () => boolean }
 }
 
 /** A batch ends only when the test says so, and first passes some requests to `again`. */
-function openTested({ weightMax = 8, waitingMax = 100, runningMax = 1 }: Options = {}) {
+function openTested({ weightMax = 8, waitingMax = 100, runningMax = 1, beside }: Options = {}) {
   const batches: { requests: Request[]; end: (again?: readonly Request[]) => Promise<void> }[] = []
   const part = (request: Request, at: number) => request.split('/')[at] ?? ''
   const enqueue = openBatchQueue<Request, Request>({
@@ -28,6 +29,7 @@ function openTested({ weightMax = 8, waitingMax = 100, runningMax = 1 }: Options
       rememberedMs: 60_000,
     },
     runningMax,
+    ...(beside !== undefined && { beside }),
     startsFullBatches: false,
     waitingMax,
     waitMs: 60_000,
@@ -146,12 +148,35 @@ describe('the turns of a batch queue', () => {
     await setImmediate()
     assert.equal(batches.length, 2)
     await batches[0]?.end()
-    assert.deepEqual(seen().slice(2), [['b/x/3', 'b/y/1', 'b/x/5', 'c/x/8']])
+    // Client b has its share with what runs.
+    assert.deepEqual(seen().slice(2), [['b/x/3', 'b/y/1', 'c/x/8']])
     await batches[1]?.end()
     assert.deepEqual(seen().slice(3), [['c/z/7']])
     await batches[2]?.end()
+    assert.deepEqual(seen().slice(4), [['b/x/5']])
     await batches[3]?.end()
+    await batches[4]?.end()
     assert.equal((await Promise.all(results)).length, 9)
+  })
+
+  test('leave a flood its share of all running batches, and begin one for another key at once', async () => {
+    const beside = { afterMs: 60_000, isFree: () => true }
+    const { enqueue, batches, seen, endAll } = openTested({ runningMax: 3, beside })
+    const results = [enqueue('lone/lone/first')]
+    await setImmediate()
+    await batches[0]?.end()
+    results.push(...many(20, (at) => `greedy/customer-${at}/${at}`).map(enqueue))
+    await setImmediate()
+    assert.equal(batches[1]?.requests.length, 4)
+    results.push(enqueue('lone/lone/second'))
+    await setImmediate()
+    assert.deepEqual(seen().slice(2), [['lone/lone/second']])
+    await batches[2]?.end()
+    assert.equal(batches.length, 3)
+    await batches[1]?.end()
+    const flooded = (await endAll()).slice(3).map(({ length }) => length)
+    assert.deepEqual(flooded, [4, 4, 4, 4])
+    assert.equal((await Promise.all(results)).length, 22)
   })
 
   test('run a request that runs again before later ones of its customer', async () => {
