@@ -1,16 +1,10 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Command } from 'commander'
-import { describeNetworks, describeSchedule, type ScheduleRow } from '../fees/describe-schedule.ts'
-import type { FeeBasis } from '../fees/fee-basis.ts'
-import { type Fees, openFees } from '../fees/sources/open-fees.ts'
+import { describeSchedule, type ScheduleRow } from '../fees/describe-schedule.ts'
+import { observedFees } from '../fees/sources/observed-fees.ts'
 import type { Clock } from '../platform/clock.ts'
 import { openLog } from '../platform/log.ts'
 import { type CommonOptions, configOf, newCommand } from './options.ts'
 import { type Output, printResult } from './output.ts'
-
-/** The command queries the nodes itself. This is enough for two queries a second apart. */
-const WAIT_MS = 5000
-const WAIT_STEP_MS = 50
 
 /** `fee schedule`: the fees that the server would quote with this configuration. */
 export function scheduleCommand(output: Output, clock: Clock): Command {
@@ -18,29 +12,11 @@ export function scheduleCommand(output: Output, clock: Clock): Command {
     async (options: CommonOptions) => {
       const config = configOf(options)
       const log = openLog('silent')
-      const fees = openFees({ config, environment: process.env, clock, log })
-      await untilLoaded(fees, clock)
-      const rows = describeSchedule(fees.current(), clock())
-      fees.close()
+      const basis = await observedFees({ config, environment: process.env, clock, log })
+      const rows = describeSchedule(basis, clock())
       printResult(output, options, { fees: rows.map(membersOf) }, table(rows.map(cellsOf)))
     },
   )
-}
-
-async function untilLoaded(fees: Fees, clock: Clock): Promise<void> {
-  for (let waited = 0; waited < WAIT_MS; waited += WAIT_STEP_MS) {
-    if (!isLoading(fees.current(), clock())) return
-    await delay(WAIT_STEP_MS)
-  }
-}
-
-/** Whether a configured node or price source has not answered yet. */
-function isLoading(basis: FeeBasis, now: bigint): boolean {
-  const { networks, priceSources } = basis.schedule
-  const unseen = describeNetworks(basis, now).some(
-    ({ network, source }) => networks[network].endpoints.length > 0 && source !== 'live',
-  )
-  return unseen || (priceSources.length > 0 && basis.prices.size === 0)
 }
 
 function membersOf(row: ScheduleRow) {

@@ -57,6 +57,15 @@ export function describeNetworks(basis: FeeBasis, now: bigint): NetworkState[] {
   })
 }
 
+/** The causes for which no asset that is offered has a fee. Empty where at least one has a fee. */
+export function causesWithoutFee(basis: FeeBasis, now: bigint): readonly Unavailable['cause'][] {
+  const offered = describeSchedule(basis, now).filter(({ enabled }) => enabled)
+  const causes = offered.flatMap(({ charge }) =>
+    'unavailable' in charge ? [charge.unavailable] : [],
+  )
+  return causes.length === offered.length ? [...new Set(causes)] : []
+}
+
 function describePair(basis: FeeBasis, pair: AssetPair, now: bigint): ScheduleRow {
   const plan = basis.schedule.networks[pair.network]
   const address = traitsOf(pair.network).commonKind

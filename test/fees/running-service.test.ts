@@ -5,6 +5,8 @@ import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
+import { pino } from 'pino'
+import { openFees } from '../../src/fees/sources/open-fees.ts'
 import { readinessChecks } from '../../src/http/documents/readiness.ts'
 import { parseDecimal } from '../../src/values/decimal.ts'
 import { cryptoNetworks } from '../../src/values/network.ts'
@@ -118,10 +120,26 @@ test('without an accepted schedule the service is ready and reports why it quote
   const strict = await startTestService({ env })
   t.after(() => strict.stop())
   assert.deepEqual((await strict.call('/readyz', { as: null })).body, { status: 'ready' })
-  const { status, networks } = await feesOf(strict)
-  assert.equal(status, 'unavailable')
+  const { status, reason, networks } = await feesOf(strict)
+  assert.deepEqual([status, reason], ['unavailable', 'no fee can be quoted: sample-not-accepted'])
   const cause = 'sample-not-accepted'
   assert.deepEqual(networks.BITCOIN, { source: 'unavailable', cause, without_fee: { BTC: cause } })
+})
+
+test('the start says in one warning that no fee can be quoted, and why', () => {
+  const environment = {}
+  const warningsOf = (acceptSampleFees: boolean) => {
+    const lines: string[] = []
+    const log = pino({ level: 'warn' }, { write: (line) => void lines.push(line) })
+    const config = { feeSchedule: undefined, acceptSampleFees }
+    openFees({ config, environment, clock: () => now, log }).close()
+    return lines.map((line) => JSON.parse(line))
+  }
+  const [warning, ...others] = warningsOf(false)
+  assert.deepEqual(others, [])
+  assert.deepEqual(warning.causes, ['sample-not-accepted'])
+  assert.match(warning.msg, /^no fee can be quoted, so customers get 503 for every withdrawal; /)
+  assert.deepEqual(warningsOf(true), [])
 })
 
 test('fees are degraded where some assets cannot be quoted, and failed where no source can be reached', async () => {

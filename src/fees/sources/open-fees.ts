@@ -4,7 +4,7 @@ import { type Config, ConfigError, listed, readTextFile } from '../../platform/c
 import type { Logger } from '../../platform/log.ts'
 import { jsonFault } from '../../platform/parse-json.ts'
 import { repeatedMembers } from '../../values/scan-json.ts'
-import { describeNetworks } from '../describe-schedule.ts'
+import { causesWithoutFee, describeNetworks } from '../describe-schedule.ts'
 import type { FeeBasis } from '../fee-basis.ts'
 import type { Environment } from '../schedule/document-parts.ts'
 import { type FeeSchedule, type ReadSchedule, readSchedule } from '../schedule/read-schedule.ts'
@@ -42,6 +42,16 @@ export function openFees({
   const logSources = () => {
     for (const state of describeNetworks(refresher.current(), clock())) {
       log.info(state, 'fee source')
+    }
+    const { schedule } = refresher.current()
+    const hasSources = Object.values(schedule.networks).some(({ endpoints }) => endpoints[0])
+    // Sources have not answered yet. What they then say is logged as it comes.
+    const causes = hasSources ? [] : causesWithoutFee(refresher.current(), clock())
+    if (causes.length > 0) {
+      log.warn(
+        { causes },
+        'no fee can be quoted, so customers get 503 for every withdrawal; set the fee schedule up (docs/fees.md)',
+      )
     }
   }
   logSources()

@@ -1,4 +1,8 @@
-import { describeNetworks, describeSchedule } from '../../fees/describe-schedule.ts'
+import {
+  causesWithoutFee,
+  describeNetworks,
+  describeSchedule,
+} from '../../fees/describe-schedule.ts'
 import type { FeeBasis } from '../../fees/fee-basis.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { type Logger, logStateOf } from '../../platform/log.ts'
@@ -71,7 +75,9 @@ export function readinessChecks(deps: ReadinessDeps): ReadinessCheck[] {
         const [basis, now] = [feeBasis(), clock()]
         const fault = sourceFault(basis, now)
         const { status, networks } = feeStates(basis, now)
-        return { status, networks, ...(fault !== undefined && { status: 'failed', reason: fault }) }
+        if (fault !== undefined) return { status: 'failed', reason: fault, networks }
+        const causes = causesWithoutFee(basis, now)
+        return { status, ...(causes.length > 0 && { reason: withoutFee(causes) }), networks }
       },
     },
   ]
@@ -93,17 +99,15 @@ const describeServer = ({ name, role, isUsed, lagMs }: StoreServer) => ({
  * has not accepted are not offered, and a table that has grown old does not come back by itself.
  */
 function sourceFault(basis: FeeBasis, now: bigint): string | undefined {
-  const causes = describeSchedule(basis, now)
-    .filter(({ enabled }) => enabled)
-    .map(({ charge }) => ('unavailable' in charge ? charge.unavailable : undefined))
-    .filter((cause) => cause !== 'sample-not-accepted')
-  const isWithoutFee = causes.length > 0 && causes.every((cause) => cause !== undefined)
+  const causes = causesWithoutFee(basis, now).filter((cause) => cause !== 'sample-not-accepted')
   const hasSources =
     basis.schedule.priceSources.length > 0 ||
     Object.values(basis.schedule.networks).some(({ endpoints }) => endpoints.length > 0)
-  if (!isWithoutFee || !hasSources) return undefined
-  return `no fee can be quoted: ${[...new Set(causes)].join(', ')}`
+  return causes.length > 0 && hasSources ? withoutFee(causes) : undefined
 }
+
+const withoutFee = (causes: readonly string[]): string =>
+  `no fee can be quoted: ${causes.join(', ')}`
 
 /**
  * The source and age of each network's costs, and the assets without a fee with the cause. Prices
