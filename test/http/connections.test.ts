@@ -9,11 +9,9 @@ import { pino } from 'pino'
 import { openBackground } from '../../src/background.ts'
 import { Problem } from '../../src/contract/problem.ts'
 import { openConnectionBounds } from '../../src/http/server/connections/connection-bounds.ts'
-import {
-  connectionsWithin,
-  readDescriptorLimit,
-} from '../../src/http/server/connections/descriptors.ts'
+import { connectionsWithin } from '../../src/http/server/connections/descriptors.ts'
 import { ConfigError } from '../../src/platform/config.ts'
+import { readDescriptorLimit } from '../../src/platform/machine/descriptor-limit.ts'
 import { startTestService, temporaryFolder } from '../support/harness.ts'
 import { until } from '../support/until.ts'
 

@@ -1,4 +1,4 @@
-import { statfsSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { setTimeout as pausing } from 'node:timers/promises'
@@ -15,14 +15,6 @@ const COPIES = 2
 const BYTES_BESIDE_BODIES = 500
 const STAGED_BYTES_PER_CHECK = 32 * 1024 * 1024
 
-/** The free space for this user on the disk of a folder. Infinity where the system cannot tell. */
-export type FreeBytes = (folder: string) => number
-
-export const freeBytesOf: FreeBytes = (folder) => {
-  const { bavail, bsize, blocks } = statfsSync(folder)
-  return blocks === 0 ? Number.POSITIVE_INFINITY : bavail * bsize
-}
-
 export type ImportSpace = {
   /** Notes a staged record. */
   add(record: Pick<StorableRecord, 'full' | 'masked' | 'raw'>): void
@@ -35,7 +27,11 @@ export type ImportSpace = {
  * its file. The second counts what was staged, which bounds a pipe and a compressed file. The last
  * counts what the merge writes. Each check throws a StoreUnavailable.
  */
-export function spaceFor(path: string, fileBytes: number, freeBytes: FreeBytes): ImportSpace {
+export function spaceFor(
+  path: string,
+  fileBytes: number,
+  freeBytes: (folder: string) => number,
+): ImportSpace {
   requireSpace(path, fileBytes * SPACE_PER_FILE_BYTE, freeBytes)
   let records = 0
   let staged = 0
@@ -60,7 +56,11 @@ export function spaceFor(path: string, fileBytes: number, freeBytes: FreeBytes):
 }
 
 /** A full disk would stop fees and revocations too, because their database is on it. */
-function requireSpace(path: string, bytesNeeded: number, freeBytes: FreeBytes): void {
+function requireSpace(
+  path: string,
+  bytesNeeded: number,
+  freeBytes: (folder: string) => number,
+): void {
   const folder = dirname(path)
   const free = freeBytes(folder)
   if (free >= bytesNeeded) return

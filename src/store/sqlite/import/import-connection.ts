@@ -3,6 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import type { Resource } from '../../../contract/resource.ts'
 import type { Clock } from '../../../platform/clock.ts'
 import { limits } from '../../../platform/limits.ts'
+import { freeBytesOf } from '../../../platform/machine/free-bytes.ts'
 import { loadRecords, type StagingArea } from '../../merge/load-records.ts'
 import { createImportStaging, indexStaged, knownStaging, stagingOf } from '../../merge/staging.ts'
 import type { LoadOptions, RecordLoad } from '../../records/import.ts'
@@ -11,18 +12,11 @@ import { openFurther } from '../database.ts'
 import { dialect } from '../dialect.ts'
 import { retryWhileLocked, transact } from '../locks.ts'
 import { insertInto, openSession } from '../session.ts'
-import {
-  emptyLog,
-  emptyLogSoon,
-  type FreeBytes,
-  failedWrite,
-  freeBytesOf,
-  spaceFor,
-} from './disk-space.ts'
+import { emptyLog, emptyLogSoon, failedWrite, spaceFor } from './disk-space.ts'
 
 type ImportDeps = LoadOptions & {
   readonly clock: Clock
-  readonly freeBytes?: FreeBytes
+  readonly freeBytes?: (folder: string) => number
   readonly lockWaitMs?: number
 }
 
