@@ -1,5 +1,7 @@
 import { openBackground } from './background.ts'
+import type { Clock } from './platform/clock.ts'
 import type { Config } from './platform/config.ts'
+import type { Check } from './platform/finding.ts'
 import { openOnce } from './platform/open-once.ts'
 import { readPostgresUrl } from './platform/postgres-url.ts'
 import type { CredentialStore } from './store/credentials.ts'
@@ -9,6 +11,7 @@ import type { Roles } from './store/postgres/schema/grants.ts'
 import { sqliteFiles } from './store/sqlite/backup/sqlite-files.ts'
 import { describingExhaustion } from './store/sqlite/database.ts'
 import { openSqliteFeeQuotes } from './store/sqlite/fee-quotes.ts'
+import { embeddedChecks } from './store/sqlite/files/embedded-checks.ts'
 import { openedFiles } from './store/sqlite/files/opened-files.ts'
 import {
   besidePath,
@@ -147,6 +150,19 @@ export async function checkStore<T>(
 export function requireStore({ databaseUrl, operatorDatabaseUrl }: Config): void {
   const url = operatorDatabaseUrl ?? databaseUrl
   if (readPostgresUrl(url) === undefined) requireFiles(storePaths(url))
+}
+
+/** What `doctor` checks of a store before anything opens it. Changes nothing. */
+export async function storeChecks(config: Config, clock: Clock): Promise<readonly Check[]> {
+  if (readPostgresUrl(config.databaseUrl) === undefined) {
+    return embeddedChecks(storePaths(config.databaseUrl))
+  }
+  return (await loadPostgres()).postgresChecks({ config, clock })
+}
+
+/** When PostgreSQL last archived a file of its log, in microseconds since 1970, UTC. */
+export async function lastArchivedAt({ databaseUrl }: Config): Promise<bigint | undefined> {
+  return await (await loadPostgres()).lastArchivedAt(readPostgresUrl(databaseUrl) ?? [])
 }
 
 /** The files of the embedded store. Undefined on PostgreSQL, which has its own tools. */

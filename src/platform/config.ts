@@ -41,6 +41,9 @@ export function loadConfig(input: ConfigInput): Config {
   return config as Config
 }
 
+/** The configuration file without `--config`, in the folder of the process. */
+export const DEFAULT_FILE = 'bursar.config.json'
+
 type FileValues = Readonly<Record<string, unknown>>
 
 function firstGiven(
@@ -102,7 +105,7 @@ const isOfOrchestrator = (name: string, value: string): boolean =>
 
 function readConfigFile(path: string | null | undefined): { values: FileValues; faults: string[] } {
   if (path === null) return { values: {}, faults: [] }
-  const file = path ?? 'bursar.config.json'
+  const file = path ?? DEFAULT_FILE
   const name = printable(file, 1000)
   const read = readTextFile(file)
   if ('fault' in read) {

@@ -128,6 +128,20 @@ export const limits = {
   brokenRequestLingerMs: 5000,
   /** Files that are no connections of clients: stores, database sessions, look-ups of fees. */
   descriptorsReserved: 256,
+  /** Free space below which `doctor` warns: the largest stream, its merge and its log. */
+  diskFreeBytesMin: 2 * 1024 * 1024 * 1024,
+  /** How far the clock may differ from the database's. Tokens and quotes live for minutes. */
+  clockDifferenceMsMax: 1000,
+  /** How long `healthcheck` waits. Supervisors give a check some 30 s. */
+  healthcheckMs: 5000,
+  /** The answer of `/readyz` on the operator's port has a few kilobytes. */
+  healthAnswerBytesMax: 1024 * 1024,
+  /** How long a check of `doctor` may take, before it counts as failed. */
+  doctorCheckMs: 15_000,
+  /** How old the newest backup may be: one a day, and two hours for it to run. */
+  backupAgeHoursMax: 26,
+  /** How old the signing key of tokens may be. */
+  signingKeyAgeDaysMax: 400,
   /** With room for fewer connections the service does not start. */
   connectionsMin: 64,
   /** A listener closes once nobody has connected for this long, or after the second time. */

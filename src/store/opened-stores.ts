@@ -60,6 +60,10 @@ export type StoreFiles = {
   readonly names: readonly string[]
   /** Whether there is a store, complete or not. */
   exist(): boolean
+  /** Notes that a backup was made now. */
+  noteBackup(): void
+  /** When the last one was made, in microseconds since 1970, UTC. */
+  lastBackupAt(): bigint | undefined
   /** Copies the store, as it is at one moment, to a folder. Returns the faults of the copies. */
   copyTo(folder: string): Promise<readonly string[]>
   /** Moves the databases of a folder to the store. False if another process uses the store. */

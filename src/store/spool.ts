@@ -54,12 +54,13 @@ export type Spools = {
   removeAbandoned(): void
 }
 
-const defaultFolder = (): string => join(tmpdir(), `bursar-spool-${process.getuid?.() ?? 'files'}`)
+export const spoolFolderOf = ({ spoolFolder }: Pick<Config, 'spoolFolder'>): string =>
+  spoolFolder ?? join(tmpdir(), `bursar-spool-${process.getuid?.() ?? 'files'}`)
 
 /** The files of this configuration. */
 export const openSpoolsOf = (config: Pick<Config, 'spoolFolder' | 'spoolMegabytesMax'>): Spools =>
   openSpools({
-    folder: config.spoolFolder ?? defaultFolder(),
+    folder: spoolFolderOf(config),
     bytesMax: MEGABYTE * config.spoolMegabytesMax,
   })
 

@@ -83,7 +83,7 @@ export async function openTestDatabase(template = TEMPLATE): Promise<TestDatabas
   }
 }
 
-const execute = (url: string, sql: string): Promise<void> =>
+export const execute = (url: string, sql: string): Promise<void> =>
   withPrimary(addressesOf(url), (connection) => connection.execute(sql))
 
 /** The statement by which a superuser stops the clock of a PostgreSQL store. */

@@ -102,6 +102,7 @@ export const serviceRows: Rows = {
   ],
   http: ['operations', 'store', 'fees', 'contract', 'vault', 'values', 'platform', 'background'],
   verify: ['values', 'platform'],
+  doctor: ['oauth', 'fees', 'store', 'vault', 'values', 'platform'],
   sandbox: [
     'http',
     'intake',
@@ -132,6 +133,7 @@ export const serviceRows: Rows = {
     'contract',
     'fees',
     'verify',
+    'doctor',
     'vault',
     'values',
     'platform',

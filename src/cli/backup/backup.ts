@@ -36,6 +36,7 @@ export function backupCommand(output: Output, clock: Clock): Command {
         place(archive, file)
         return written
       })
+      files.noteBackup()
       const { size } = statSync(file)
       const document = { file, bytes: size, ...manifest }
       printResult(output, options, document, [`${file}: ${size} bytes, read back and verified`])

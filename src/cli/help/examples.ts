@@ -42,6 +42,8 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
     'fee consume 8d9f5f1e-1f0b-4f43-9d0c-4a2f8a4a6c11 --customer northwind --asset USDC --network ETHEREUM --address 0xF0Aa84466e353E5390be37FE2934301c07c19a55 --amount 100 --withdrawal payout-7',
   ],
   'fee schedule': ['fee schedule', 'fee schedule --json'],
+  doctor: ['doctor', 'doctor --json', 'doctor --backup backups/'],
+  healthcheck: ['healthcheck', 'healthcheck --url http://127.0.0.1:8081'],
   verify: [
     'verify --target http://127.0.0.1:8080 --client-id acme_sandbox --client-secret bursar_sandbox_secret_of_acme',
   ],

@@ -14,6 +14,7 @@ import { openPostgresStore } from './records/open-postgres-store.ts'
 import { ownerRows, schemaFaults } from './schema/check-schema.ts'
 import { rowsOf } from './session.ts'
 
+export { lastArchivedAt, postgresChecks } from './inspect/postgres-checks.ts'
 export { poolerSettings } from './open-sessions.ts'
 export { migratePostgres } from './schema/migrate.ts'
 

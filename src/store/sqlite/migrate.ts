@@ -85,3 +85,13 @@ export function appliedSteps(path: string): readonly string[] {
     return appliedTo(db).map(({ name }) => name)
   })
 }
+
+/** The steps that a file lacks. Throws a ConfigError for the schema of another version. */
+export function lackedSteps(path: string, database: DatabaseName): readonly string[] {
+  if (!existsSync(path)) return []
+  const steps = allSteps.filter((step) => step.database === database)
+  return refuseLocked(path, () => {
+    using db = new DatabaseSync(path, { timeout: limits.storeLockWaitMs, readOnly: true })
+    return dueSteps(steps, appliedTo(db)).map(({ name }) => name)
+  })
+}

@@ -26,7 +26,7 @@ const refusals = {
 }
 
 /** For the unprotected tables see docs/decisions/0031-row-level-security.md. */
-const access: Readonly<Record<string, Access>> = {
+export const tableRights: Readonly<Record<string, Access>> = {
   ...Object.fromEntries(recordTables.map((table) => [table, readByCustomers])),
   customer: { app: 'select', operator: 'select, insert, update (changes)', isProtected: true },
   revision: readByCustomers,
@@ -80,7 +80,7 @@ const access: Readonly<Record<string, Access>> = {
 /** Gives the roles exactly the rights that they need. Safe to run again after every migration. */
 export function grantStatements({ app, operator }: Roles): string {
   const [toApp, toOperator] = [identifier(app), identifier(operator)]
-  const tables = Object.entries(access).flatMap(
+  const tables = Object.entries(tableRights).flatMap(
     ([name, { app: appMay, operator: may, isProtected }]) => [
       `revoke all on bursar.${name} from ${toApp}, ${toOperator}`,
       ...(appMay === '' ? [] : [`grant ${appMay} on bursar.${name} to ${toApp}`]),

@@ -1,8 +1,8 @@
-import { existsSync } from 'node:fs'
+import { existsSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { StoreFiles } from '../../opened-stores.ts'
 import { restoreMarker } from '../database.ts'
-import type { StorePaths } from '../files/require-files.ts'
+import { besidePath, type StorePaths } from '../files/require-files.ts'
 import { removeMarkFiles } from '../tables/table-check.ts'
 import { replaceFiles } from './replace-files.ts'
 import { copySnapshot } from './snapshot.ts'
@@ -19,6 +19,11 @@ export function sqliteFiles({ records, credentials }: StorePaths): StoreFiles {
     path: records,
     names,
     exist: () => paths.some((path) => existsSync(path) || existsSync(restoreMarker(path))),
+    noteBackup: () => writeFileSync(noteOf(records), '', { mode: 0o600 }),
+    lastBackupAt: () => {
+      const note = statSync(noteOf(records), { throwIfNoEntry: false, bigint: true })
+      return note && note.mtimeNs / 1000n
+    },
     copyTo: (folder) =>
       copySnapshot(inFolder(folder).map((file) => ({ from: file.path, to: file.inFolder }))),
     replaceFrom: (folder) => {
@@ -30,3 +35,6 @@ export function sqliteFiles({ records, credentials }: StorePaths): StoreFiles {
     },
   }
 }
+
+/** An empty file. Its time of change is that of the last backup. */
+const noteOf = (records: string): string => besidePath(records, 'backed-up')

@@ -1,0 +1,134 @@
+import { existsSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Command } from 'commander'
+import { type Backups, backupCheck, newestFileAt } from '../doctor/backup-check.ts'
+import { feeChecks } from '../doctor/fee-checks.ts'
+import { installationChecks } from '../doctor/installation.ts'
+import { keyChecks } from '../doctor/key-checks.ts'
+import type { Clock } from '../platform/clock.ts'
+import { type Config, DEFAULT_FILE } from '../platform/config.ts'
+import { type Check, type Finding, refusalOf } from '../platform/finding.ts'
+import { limits } from '../platform/limits.ts'
+import { openLog } from '../platform/log.ts'
+import { freeBytesOf } from '../platform/machine/free-bytes.ts'
+import { commandHint } from '../platform/version.ts'
+import { spoolFolderOf } from '../store/spool.ts'
+import { lastArchivedAt, openServiceStores, storeChecks, storeFiles } from '../stores.ts'
+import { counted } from '../values/counted.ts'
+import { type CommonOptions, configOf, newCommand } from './options.ts'
+import { CommandFailed, type Output, printResult } from './output.ts'
+
+type DoctorOptions = CommonOptions & { readonly backup?: string }
+
+/** The outcome of a check. One that is `unknown` has not found out whether all is well. */
+type Checked = { readonly name: string } & (
+  | { readonly status: 'ok' }
+  | { readonly status: 'failed'; readonly findings: readonly Finding[] }
+  | { readonly status: 'unknown'; readonly reason: string }
+)
+
+const description =
+  'Check configuration, keys, store, roles, clocks, standbys, disk, fees and backups, and say what to mend. It changes nothing.'
+
+export function doctorCommand(output: Output, clock: Clock): Command {
+  return newCommand('doctor', description)
+    .option('--backup <path>', 'The newest backup, or the folder with the backups.')
+    .action(async (options: DoctorOptions) => {
+      const checked = await examine(options, clock)
+      const faulty = checked.filter(({ status }) => status !== 'ok')
+      const document = { healthy: faulty.length === 0, checks: checked }
+      const all = `${counted(checked.length, 'check')} passed`
+      printResult(output, options, document, faulty.length === 0 ? [all] : faulty.map(linesOf))
+      if (faulty.length === 0) return
+      throw new CommandFailed(`${faulty.length} of ${counted(checked.length, 'check')} failed`)
+    })
+}
+
+const linesOf = (checked: Checked): string => {
+  if (checked.status === 'ok') return `${checked.name}: ok`
+  if (checked.status === 'unknown') return `${checked.name}: not checked: ${checked.reason}`
+  const found = checked.findings.map(
+    ({ what, why, fix }) =>
+      `${checked.name}: ${what}.\n  Why it matters: ${why}.\n  What to do: ${fix}.`,
+  )
+  return found.join('\n')
+}
+
+async function examine(options: DoctorOptions, clock: Clock): Promise<readonly Checked[]> {
+  let config: Config | undefined
+  const findings = await refusalOf(() => {
+    config = configOf(options)
+  })
+  if (config === undefined) return [{ name: 'configuration', status: 'failed', findings }]
+  const first = await runAll([
+    { name: 'configuration', find: () => findings },
+    ...installationChecks({
+      config,
+      file: options.config ?? (existsSync(DEFAULT_FILE) ? DEFAULT_FILE : undefined),
+      folders: foldersOf(config),
+      freeBytesOf,
+    }),
+    ...feeChecks({ config, clock, log: openLog('silent') }),
+    backupCheck(backupsOf(config, options), clock),
+  ])
+  const store = await runAll(await storeChecks(config, clock))
+  // A store that cannot be opened would be reported again by each further check.
+  const isUsable = store.every(({ status }) => status === 'ok')
+  const keys = isUsable
+    ? await runAll(keyChecks({ config, clock, using: usingStore(config, clock) }))
+    : []
+  return [...first, ...store, ...keys]
+}
+
+const runAll = (checks: readonly Check[]): Promise<readonly Checked[]> =>
+  Promise.all(checks.map(run))
+
+/** A check has a deadline, so that a server that never answers does not hold the others up. */
+async function run({ name, find }: Check): Promise<Checked> {
+  const ended = new AbortController()
+  const late = delay(limits.doctorCheckMs, undefined, { ref: false, signal: ended.signal })
+  try {
+    const findings = await Promise.race([find(), late.then(() => undefined)])
+    if (findings === undefined) {
+      return { name, status: 'unknown', reason: 'it took too long' }
+    }
+    return findings.length === 0 ? { name, status: 'ok' } : { name, status: 'failed', findings }
+  } catch (error) {
+    return { name, status: 'unknown', reason: error instanceof Error ? error.message : 'unknown' }
+  } finally {
+    ended.abort()
+  }
+}
+
+const foldersOf = (config: Config): readonly string[] => {
+  const files = storeFiles({ ...config, operatorDatabaseUrl: undefined })
+  return [...(files === undefined ? [] : [dirname(files.path)]), spoolFolderOf(config)]
+}
+
+function backupsOf(config: Config, { backup }: DoctorOptions): Backups {
+  if (backup !== undefined) {
+    return { lastAt: () => newestFileAt(backup), advice: `make one in ${backup}` }
+  }
+  const files = storeFiles({ ...config, operatorDatabaseUrl: undefined })
+  if (files !== undefined) {
+    return { lastAt: files.lastBackupAt, advice: `run ${commandHint('backup')} every day` }
+  }
+  return {
+    lastAt: () => lastArchivedAt(config),
+    advice: 'archive the log of the primary, or name your newest dump with --backup',
+  }
+}
+
+/** The parts of a store with the rights of a server. It adds no key. */
+const usingStore =
+  (config: Config, clock: Clock): Parameters<typeof keyChecks>[0]['using'] =>
+  async (work) => {
+    const stores = await openServiceStores({ config, clock, log: openLog('silent') })
+    try {
+      const credentials = { ...stores.credentials(), addPurposeKey: async () => false }
+      return await work({ credentials, openKeyring: () => stores.keyring(credentials) })
+    } finally {
+      await stores.close()
+    }
+  }

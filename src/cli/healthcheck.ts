@@ -1,0 +1,40 @@
+import type { Command } from 'commander'
+import { fetchBounded } from '../platform/bounded-fetch.ts'
+import type { Config } from '../platform/config.ts'
+import { limits } from '../platform/limits.ts'
+import { isWildcard, urlHost } from '../platform/machine/loopback.ts'
+import { type CommonOptions, configOf, newCommand, refuseUsage } from './options.ts'
+import { CommandFailed, type Output, printResult } from './output.ts'
+
+type HealthcheckOptions = CommonOptions & { readonly url?: string }
+
+const description =
+  'Ask the server of this configuration whether it is ready, for a container without curl. The exit code is 1 if it is not.'
+
+export function healthcheckCommand(output: Output): Command {
+  const command = newCommand('healthcheck', description).option(
+    '--url <url>',
+    'The server, if it is not at HOST and PORT of the configuration.',
+  )
+  return command.action(async (options: HealthcheckOptions) => {
+    const { url = serverOf(configOf(options)) } = options
+    refuseUsage(command, URL.canParse(url) ? undefined : '--url must be a URL.')
+    const asked = new URL('/readyz', url).href
+    try {
+      const signal = AbortSignal.timeout(limits.healthcheckMs)
+      await fetchBounded(asked, { signal, answerBytesMax: limits.healthAnswerBytesMax })
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : 'failed'
+      throw new CommandFailed(`${asked} ${reason}`, { cause: error })
+    }
+    printResult(output, options, { ready: true, url: asked }, [`${asked} is ready`])
+  })
+}
+
+/** The operator's port is open while customers' is not yet, or not any more. */
+function serverOf({ host, port, operatorHost, operatorPort }: Config): string {
+  const own =
+    operatorPort === undefined ? { host, port } : { host: operatorHost, port: operatorPort }
+  const reached = isWildcard(own.host) ? '127.0.0.1' : own.host
+  return `http://${urlHost(reached)}:${own.port}`
+}

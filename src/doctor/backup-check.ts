@@ -1,0 +1,38 @@
+import { readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Clock } from '../platform/clock.ts'
+import type { Check, Finding } from '../platform/finding.ts'
+import { limits } from '../platform/limits.ts'
+
+/** What is known of backups: when the last one ended, in microseconds since 1970, UTC. */
+export type Backups = {
+  /** Undefined where no backup is known. */
+  readonly lastAt: () => bigint | undefined | Promise<bigint | undefined>
+  /** How the operator makes one that this check finds. */
+  readonly advice: string
+}
+
+/** Checks the age of the newest backup. */
+export const backupCheck = ({ lastAt, advice }: Backups, clock: Clock): Check => ({
+  name: 'backup',
+  find: async () => backupFindings(await lastAt(), advice, clock()),
+})
+
+function backupFindings(last: bigint | undefined, advice: string, now: bigint): readonly Finding[] {
+  const why = 'what was stored since then is lost with the disk'
+  if (last === undefined) return [{ what: 'no backup is known', why, fix: advice }]
+  const hours = Number((now - last) / HOUR_MICROS)
+  if (hours < limits.backupAgeHoursMax) return []
+  return [{ what: `the newest backup is ${hours} hours old`, why, fix: advice }]
+}
+
+const HOUR_MICROS = 3_600_000_000n
+
+/** The newest file at a path, or in the folder there. */
+export function newestFileAt(path: string): bigint | undefined {
+  const stats = statSync(path, { throwIfNoEntry: false })
+  if (stats === undefined) return undefined
+  const files = stats.isDirectory() ? readdirSync(path).map((name) => join(path, name)) : [path]
+  const times = files.map((file) => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0)
+  return times.length === 0 ? undefined : BigInt(Math.floor(Math.max(...times))) * 1000n
+}

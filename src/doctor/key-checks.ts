@@ -1,0 +1,125 @@
+import { publishedClients } from '../oauth/clients/published-secrets.ts'
+import type { Clock } from '../platform/clock.ts'
+import type { Config } from '../platform/config.ts'
+import { type Check, type Finding, refusalOf } from '../platform/finding.ts'
+import { limits } from '../platform/limits.ts'
+import { commandHint } from '../platform/version.ts'
+import type { CredentialStore } from '../store/credentials.ts'
+import { counted } from '../values/counted.ts'
+import type { Keyring } from '../vault/keyring.ts'
+import { masterKeyOf } from '../vault/wrap.ts'
+
+export type KeyDeps = {
+  readonly config: Config
+  readonly clock: Clock
+  /** Opens the store, passes its parts to the work, and closes it again. */
+  readonly using: <T>(
+    work: (parts: {
+      readonly credentials: CredentialStore
+      /** Opens the keys of a store, for one that has keys. */
+      readonly openKeyring: () => Promise<Keyring>
+    }) => Promise<T>,
+  ) => Promise<T>
+}
+
+/** Checks keys and clients, and whether a recovery has ended. Stores nothing. */
+export const keyChecks = (deps: KeyDeps): readonly Check[] => [
+  { name: 'keys', find: () => keyFindings(deps) },
+  {
+    name: 'clients',
+    find: () => deps.using(({ credentials }) => clientFindings(credentials, deps.clock())),
+  },
+  { name: 'recovery', find: () => deps.using(({ credentials }) => recoveryFindings(credentials)) },
+]
+
+const keyFindings = ({ config, clock, using }: KeyDeps) =>
+  using(async ({ credentials, openKeyring }) => {
+    const stored = await credentials.readPurposeKeys()
+    // The first server makes the keys.
+    if (stored.length === 0) return []
+    const findings: Finding[] = [...masterFindings(config, new Set(stored.map(masterOf)))]
+    const refused = await refusalOf(async () => {
+      findings.push(...ageFindings(await openKeyring(), clock()))
+    })
+    return [...refused, ...findings]
+  })
+
+const masterOf = ({ masterId }: { readonly masterId: string }): string => masterId
+
+function masterFindings(
+  { previousMasterKey }: Config,
+  masters: ReadonlySet<string>,
+): readonly Finding[] {
+  if (previousMasterKey === undefined) return []
+  if (masters.has(masterKeyOf(previousMasterKey).id)) {
+    return [
+      {
+        what: 'keys of the store are still wrapped with BURSAR_MASTER_KEY_PREVIOUS',
+        why: 'they are lost with that key',
+        fix: `run ${commandHint('keys rewrap')}`,
+      },
+    ]
+  }
+  return [
+    {
+      what: 'BURSAR_MASTER_KEY_PREVIOUS is set, and no key of the store needs it',
+      why: 'a retired key that stays in use can still be stolen',
+      fix: 'take it out of the configuration, and restart each server',
+    },
+  ]
+}
+
+function ageFindings(keyring: Keyring, now: bigint): readonly Finding[] {
+  const days = Number((now - keyring.current('token-signing').activeFrom) / DAY_MICROS)
+  if (days <= limits.signingKeyAgeDaysMax) return []
+  return [
+    {
+      what: `tokens have been signed with one key for ${days} days`,
+      why: 'a copy of it that someone has made signs tokens until it is replaced',
+      fix: `run ${commandHint('keys rotate')}`,
+    },
+  ]
+}
+
+const DAY_MICROS = 86_400_000_000n
+
+async function clientFindings(
+  credentials: CredentialStore,
+  now: bigint,
+): Promise<readonly Finding[]> {
+  const published = await publishedClients(credentials, now)
+  if (published.length === 0) return []
+  return [
+    {
+      what: `the store has ${counted(published.length, 'client')} of a sandbox`,
+      why: 'everyone knows their secrets, so serve does not start',
+      fix: `run ${commandHint('client disable --sandbox')}`,
+    },
+  ]
+}
+
+async function recoveryFindings(credentials: CredentialStore): Promise<readonly Finding[]> {
+  const recovery = await credentials.readRecovery()
+  if (recovery === undefined) return []
+  const { clientsConfirmedAt, reconciledAt } = recovery
+  return [
+    ...(clientsConfirmedAt === undefined
+      ? [
+          {
+            what: 'the store was restored, and its clients are not confirmed',
+            why: 'no client gets a token',
+            fix: `disable the clients that were disabled since the backup, then run ${commandHint('reconcile --clients-confirmed')}`,
+          },
+        ]
+      : []),
+    ...(reconciledAt === undefined
+      ? [
+          {
+            what: 'the store was restored, and its guaranteed fees are not reconciled',
+            why: 'no withdrawal can consume a fee from before the restore',
+            fix: `consume the fees of withdrawals since the backup, then run ${commandHint('reconcile --reconciled')} (docs/running.md)`,
+          },
+        ]
+      : []),
+  ]
+}

@@ -1,0 +1,166 @@
+import type { Clock } from '../../../platform/clock.ts'
+import type { Config } from '../../../platform/config.ts'
+import { type Check, type Finding, refusalOf } from '../../../platform/finding.ts'
+import { limits } from '../../../platform/limits.ts'
+import { readPostgresUrl, type ServerAddress } from '../../../platform/postgres-url.ts'
+import { optionalWhole, text, whole } from '../../row.ts'
+import { recordTables } from '../../schema/tables.ts'
+import { refusePooler } from '../cluster/find-pooler.ts'
+import { openStateless, withPrimary } from '../cluster/with-primary.ts'
+import type { Connection } from '../driver/connection.ts'
+import { safeMessage } from '../driver/failure.ts'
+import { poolerSettings } from '../open-sessions.ts'
+import { schemaFaults } from '../schema/check-schema.ts'
+import { requireSettings } from '../schema/role-settings.ts'
+import { customersRole, operatorsRole, roleFindings } from './role-findings.ts'
+import { standbyFindings } from './standby-findings.ts'
+
+type Inspected = {
+  readonly config: Config
+  readonly clock: Clock
+}
+
+/** Checks a database and its servers for `doctor`. Each check opens sessions of its own. */
+export function postgresChecks({ config, clock }: Inspected): readonly Check[] {
+  const settings = poolerSettings(config)
+  const { databaseUrl, operatorDatabaseUrl, databaseReadUrls } = config
+  const primaries = readPostgresUrl(databaseUrl) ?? []
+  const operators = operatorDatabaseUrl === undefined ? [] : readPostgresUrl(operatorDatabaseUrl)
+  const standbys = databaseReadUrls.flatMap((url) => readPostgresUrl(url) ?? [])
+  const onPrimary = (find: (connection: Connection) => Promise<readonly Finding[]>) =>
+    withPrimary(primaries, find)
+  return [
+    {
+      name: 'database',
+      find: async () => (await Promise.all([...primaries, ...standbys].map(serverFindings))).flat(),
+    },
+    { name: 'durability', find: () => onPrimary(durabilityFindings) },
+    { name: 'schema', find: () => onPrimary(schemaFindings) },
+    {
+      name: 'roles',
+      find: async () => [
+        ...(await onPrimary((session) => roleFindings(session, customersRole))),
+        ...(operators === undefined || operators.length === 0
+          ? []
+          : await withPrimary(operators, (session) => roleFindings(session, operatorsRole))),
+      ],
+    },
+    { name: 'row-security', find: () => onPrimary(rowSecurityFindings) },
+    { name: 'clock', find: () => onPrimary((session) => clockFindings(session, clock)) },
+    {
+      name: 'standbys',
+      find: () =>
+        onPrimary((session) => standbyFindings(session, standbys, config.replicaLagMsMax)),
+    },
+    {
+      name: 'pooler',
+      find: async () => {
+        if (settings === undefined)
+          return refusalOf(() => refusePooler([...primaries, ...standbys]))
+        return await onPrimary((session) => refusalOf(() => requireSettings(session, settings)))
+      },
+    },
+  ]
+}
+
+async function serverFindings(address: ServerAddress): Promise<readonly Finding[]> {
+  const connection = openStateless(address)
+  try {
+    const [row = {}] = await connection.rows({
+      text: `select current_setting('server_version_num')::bigint as version`,
+    })
+    if (whole(row, 'version') >= VERSION_MIN) return []
+    return [
+      {
+        what: `${address.label} runs a version of PostgreSQL before 15`,
+        why: 'statements of this program need version 15',
+        fix: 'upgrade the server',
+      },
+    ]
+  } catch (error) {
+    return [
+      {
+        what: `${address.label} cannot be used: ${safeMessage(error)}`,
+        why: 'a server that does not answer is no help once the others fail',
+        fix: 'start it, or correct the URL and its login',
+      },
+    ]
+  } finally {
+    await connection.close()
+  }
+}
+
+const VERSION_MIN = 150_000n
+
+/** Settings with which an acknowledged change can be lost. */
+async function durabilityFindings(session: Connection): Promise<readonly Finding[]> {
+  const rows = await session.rows({
+    text: `select name from pg_settings where setting = 'off'
+      and name in ('fsync', 'full_page_writes', 'synchronous_commit') order by name`,
+  })
+  return rows.map((row) => ({
+    what: `${text(row, 'name')} is off`,
+    why: 'a crash of the database loses changes that callers were told of, or damages the files',
+    fix: `set ${text(row, 'name')} = on in postgresql.conf`,
+  }))
+}
+
+async function schemaFindings(session: Connection): Promise<readonly Finding[]> {
+  let faults: readonly string[] = []
+  const refused = await refusalOf(async () => {
+    faults = await schemaFaults(session)
+  })
+  const found = faults.map((fault) => ({
+    what: fault,
+    why: 'a restore, a failed build or a change by hand has left it behind',
+    fix: 'mend it as the owner of the database, then run doctor again',
+  }))
+  return [...refused, ...found]
+}
+
+async function rowSecurityFindings(session: Connection): Promise<readonly Finding[]> {
+  const rows = await session.query({
+    text: `
+      select relname from pg_class as relation
+      where relnamespace = 'bursar'::regnamespace and relname = any($1::text[])
+        and not (relrowsecurity and relforcerowsecurity and exists (
+          select 1 from pg_policies where schemaname = 'bursar' and tablename = relname
+            and policyname = 'customer'))
+      order by relname`,
+    values: [`{${recordTables.join(',')}}`],
+  })
+  return rows.map(([table]) => ({
+    what: `row-level security does not limit table ${table} to one customer`,
+    why: 'a fault of the program could show a customer the records of another one',
+    fix: `enable and force it as the owner, with the policy customer, or restore the schema`,
+  }))
+}
+
+async function clockFindings(session: Connection, clock: Clock): Promise<readonly Finding[]> {
+  const before = clock()
+  const [row = {}] = await session.rows({
+    text: `select (extract(epoch from clock_timestamp()) * 1000000)::bigint as now`,
+  })
+  const after = clock()
+  const ahead = whole(row, 'now') - (before + after) / 2n
+  const sure = (ahead < 0n ? -ahead : ahead) - (after - before) / 2n
+  if (sure <= BigInt(limits.clockDifferenceMsMax) * 1000n) return []
+  const [ms, direction] = [sure / 1000n, ahead > 0n ? 'behind' : 'ahead of']
+  return [
+    {
+      what: `the clock of this machine is ${ms} ms ${direction} the database’s`,
+      why: 'tokens, quotes and histories begin and end at the wrong time',
+      fix: 'synchronise both machines with one time service, such as chrony',
+    },
+  ]
+}
+
+/** When the last file of the log was archived. Undefined without an archive. */
+export const lastArchivedAt = (primaries: readonly ServerAddress[]): Promise<bigint | undefined> =>
+  withPrimary(primaries, async (session) => {
+    const [row = {}] = await session.rows({
+      text: `select (extract(epoch from last_archived_time) * 1000000)::bigint as at
+        from pg_stat_archiver`,
+    })
+    return optionalWhole(row, 'at')
+  })

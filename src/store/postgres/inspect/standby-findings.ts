@@ -1,0 +1,66 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Finding } from '../../../platform/finding.ts'
+import type { ServerAddress } from '../../../platform/postgres-url.ts'
+import { text, whole } from '../../row.ts'
+import { openStateless } from '../cluster/with-primary.ts'
+import type { Connection } from '../driver/connection.ts'
+
+/** Whether a fail-over keeps what was acknowledged, and whether each standby can be read. */
+export async function standbyFindings(
+  primary: Connection,
+  standbys: readonly ServerAddress[],
+  lagMsMax: number,
+): Promise<readonly Finding[]> {
+  if (standbys.length === 0) return []
+  const [row = {}] = await primary.rows({
+    text: `select (pg_current_wal_flush_lsn() - '0/0')::bigint as position,
+      current_setting('synchronous_standby_names') as synchronous`,
+  })
+  const asynchronous = {
+    what: 'no standby is synchronous (synchronous_standby_names is empty)',
+    why: 'changes that callers were told of are lost with the primary',
+    fix: 'name the standbys in synchronous_standby_names, such as `any 1 (*)`',
+  }
+  const position = whole(row, 'position')
+  const behind = await Promise.all(
+    standbys.map((address) => lagFindings(address, position, lagMsMax)),
+  )
+  return [...(text(row, 'synchronous') === '' ? [asynchronous] : []), ...behind.flat()]
+}
+
+/** Whether a standby replays, in the time that reads allow it, what the primary has written. */
+async function lagFindings(
+  address: ServerAddress,
+  position: bigint,
+  lagMsMax: number,
+): Promise<readonly Finding[]> {
+  const fix = 'look at its log and at pg_stat_replication of the primary'
+  const connection = openStateless(address)
+  try {
+    const end = performance.now() + lagMsMax
+    for (;;) {
+      const [row = {}] = await connection.rows({
+        text: `select pg_is_in_recovery() as is_standby,
+          coalesce(pg_last_wal_replay_lsn() - '0/0', 0)::bigint as replayed`,
+      })
+      if (row.is_standby !== true) {
+        const what = `${address.label} of DATABASE_READ_URLS is no standby`
+        const why = 'it may be an old primary, whose records are of another past'
+        return [{ what, why, fix: 'make it a standby of the primary, or take it out' }]
+      }
+      if (whole(row, 'replayed') >= position) return []
+      if (performance.now() > end) {
+        const what = `${address.label} is more than ${lagMsMax} ms behind the primary`
+        return [{ what, why: 'reads go to the primary instead', fix }]
+      }
+      await delay(LAG_STEP_MS)
+    }
+  } catch {
+    // The check of the database has reported a server that does not answer.
+    return []
+  } finally {
+    await connection.close()
+  }
+}
+
+const LAG_STEP_MS = 50

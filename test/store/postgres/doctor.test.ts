@@ -1,0 +1,211 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { after, before, describe, test } from 'node:test'
+import { backupCheck } from '../../../src/doctor/backup-check.ts'
+import { type Clock, systemClock } from '../../../src/platform/clock.ts'
+import { loadConfig } from '../../../src/platform/config.ts'
+import { openStateless } from '../../../src/store/postgres/cluster/with-primary.ts'
+import { postgresChecks } from '../../../src/store/postgres/inspect/postgres-checks.ts'
+import { lastArchivedAt } from '../../../src/stores.ts'
+import {
+  durableSettings,
+  type PostgresServer,
+  startPostgres,
+} from '../../support/postgres-server.ts'
+import { runBursar } from '../../support/run-bursar.ts'
+import { doctorFindings } from '../../support/run-doctor.ts'
+import { addressesOf, execute, prepareServer, testStore } from '../../support/test-database.ts'
+import { until } from '../../support/until.ts'
+
+/** What `doctor` finds in a database. Settings and roles are of a whole server, so it has its own. */
+describe('doctor on PostgreSQL', { skip: testStore !== 'postgres' && 'needs PostgreSQL' }, () => {
+  let primary: PostgresServer
+  let standby: PostgresServer
+  const masterKey = randomBytes(32).toString('base64')
+  const url = (role: string) => primary.url(role, 'bursar_template')
+  const asSuperuser = (sql: string) => execute(url('postgres'), sql)
+
+  const atStandby = async (sql: string) => {
+    const [address] = addressesOf(standby.url('postgres', 'bursar_template'))
+    const connection = openStateless(address ?? assert.fail())
+    await connection.execute(sql)
+    await connection.close()
+  }
+
+  before(async () => {
+    const settings = [...durableSettings, 'archive_mode = on', `archive_command = 'true'`]
+    primary = await startPostgres({ settings })
+    await prepareServer(primary)
+    standby = await primary.addStandby('reader')
+    await asSuperuser(`alter system set synchronous_standby_names = 'reader'`)
+    await asSuperuser('select pg_reload_conf()')
+  })
+  after(async () => {
+    await standby.stop()
+    await primary.stop()
+  })
+
+  const environment = () => ({
+    BURSAR_MASTER_KEY: masterKey,
+    OPERATOR_DATABASE_URL: url('bursar_operator'),
+    DATABASE_READ_URLS: standby.url('bursar', 'bursar_template'),
+    BURSAR_REPLICA_LAG_MS_MAX: '500',
+  })
+
+  const inspected = async (
+    env: Readonly<Record<string, string>> = {},
+    clock: Clock = systemClock,
+  ) => {
+    const DATABASE_URL = url('bursar')
+    const config = loadConfig({ env: { DATABASE_URL, ...environment(), ...env }, file: null })
+    const found = await Promise.all(
+      postgresChecks({ config, clock }).map(async ({ name, find }) =>
+        (await find()).map((finding) => `${name}: ${finding.what}`),
+      ),
+    )
+    return found.flat()
+  }
+
+  test('finds nothing in a sound database', async () => {
+    await until(async () => (await inspected()).length === 0)
+    assert.deepEqual(await inspected(), [])
+  })
+
+  test('is a command that reads the database too', async () => {
+    const fees = { BURSAR_ACCEPT_SAMPLE_FEES: 'true' }
+    const found = await doctorFindings(() =>
+      runBursar(url('bursar'), ['doctor', '--json', '--backup', 'package.json'], '', {
+        ...environment(),
+        ...fees,
+      }),
+    )
+    const own = found.filter(({ check }) => check !== 'backup')
+    assert.deepEqual(own, [])
+  })
+
+  /** Each row causes a finding and takes it back. */
+  const causes: readonly (readonly [cause: string, back: string, what: RegExp])[] = [
+    [
+      'create role managed bypassrls; grant managed to bursar',
+      'drop role managed',
+      /^roles: the role bursar is a member of managed, which may bypass row-level security$/,
+    ],
+    [
+      'grant select, delete on bursar.superseded to bursar',
+      'revoke select, delete on bursar.superseded from bursar',
+      /^roles: the role bursar may delete, select on superseded$/,
+    ],
+    [
+      'revoke insert on bursar.origin from bursar_operator',
+      'grant insert on bursar.origin to bursar_operator',
+      /^roles: the role bursar_operator may not insert on origin$/,
+    ],
+    [
+      'alter table bursar.statement no force row level security',
+      'alter table bursar.statement force row level security',
+      /^row-security: row-level security does not limit table statement to one customer$/,
+    ],
+    [
+      `update pg_index set indisvalid = false where indexrelid = 'bursar.statement_by_ref_id'::regclass`,
+      `update pg_index set indisvalid = true where indexrelid = 'bursar.statement_by_ref_id'::regclass`,
+      /^schema: the index (bursar.)?statement_by_ref_id is not valid; run reindex$/,
+    ],
+    [
+      `update bursar.schema_migration set fingerprint = 'other' || fingerprint`,
+      `update bursar.schema_migration set fingerprint = substr(fingerprint, 6)`,
+      /^schema: The database's schema has another form of the step records/,
+    ],
+  ]
+
+  for (const [cause, back, what] of causes) {
+    test(`finds what follows from: ${cause}`, async () => {
+      await asSuperuser(cause)
+      try {
+        const found = await inspected()
+        assert.ok(
+          found.some((finding) => what.test(finding)),
+          JSON.stringify(found),
+        )
+      } finally {
+        await asSuperuser(back)
+      }
+    })
+  }
+
+  test('finds a role that row-level security does not limit', async () => {
+    const [found] = await inspected({ DATABASE_URL: url('postgres') })
+    assert.match(
+      String(found),
+      /^roles: DATABASE_URL must not name the role postgres: it is a super/,
+    )
+    const [operator] = await inspected({ OPERATOR_DATABASE_URL: url('bursar') })
+    assert.match(String(operator), /^roles: The role bursar is not the operator’s/)
+  })
+
+  test('finds settings with which a crash loses changes', async () => {
+    for (const setting of ['full_page_writes', 'synchronous_commit']) {
+      await asSuperuser(`alter system set ${setting} = off`)
+      await asSuperuser('select pg_reload_conf()')
+      await until(async () => (await inspected()).includes(`durability: ${setting} is off`))
+      await asSuperuser(`alter system reset ${setting}`)
+      await asSuperuser('select pg_reload_conf()')
+    }
+    // The settings of the server's file are those of the tests.
+    await until(async () => (await inspected()).length === 0)
+  })
+
+  test('finds a clock that differs from the database’s', async () => {
+    const [found] = await inspected({}, () => systemClock() + 5_000_000n)
+    assert.match(
+      String(found),
+      /^clock: the clock of this machine is (49\d\d|5000) ms ahead of the database’s$/,
+    )
+  })
+
+  test('finds a server that does not answer, and a standby that is none', async () => {
+    const closed = `postgres://bursar@127.0.0.1:9/bursar_template`
+    assert.match(
+      String(await inspected({ DATABASE_READ_URLS: closed })),
+      /^database: 127\.0\.0\.1:9 cannot be used: /,
+    )
+    assert.deepEqual(await inspected({ DATABASE_READ_URLS: url('bursar') }), [
+      `standbys: 127.0.0.1:${primary.port} of DATABASE_READ_URLS is no standby`,
+    ])
+  })
+
+  test('finds a standby that is behind, and one that no commit waits for', async () => {
+    await atStandby('select pg_wal_replay_pause()')
+    await asSuperuser('create table after_pause (one int)')
+    assert.deepEqual(await inspected(), [
+      `standbys: 127.0.0.1:${standby.port} is more than 500 ms behind the primary`,
+    ])
+    await atStandby('select pg_wal_replay_resume()')
+    await asSuperuser('drop table after_pause')
+    await asSuperuser('alter system reset synchronous_standby_names')
+    await asSuperuser('select pg_reload_conf()')
+    await until(async () => (await inspected()).length > 0)
+    assert.deepEqual(await inspected(), [
+      'standbys: no standby is synchronous (synchronous_standby_names is empty)',
+    ])
+    await asSuperuser(`alter system set synchronous_standby_names = 'reader'`)
+    await asSuperuser('select pg_reload_conf()')
+  })
+
+  test('finds roles without the settings that a pooler needs', async () => {
+    const found = await inspected({ BURSAR_POOLER: 'transaction', DATABASE_READ_URLS: '' })
+    assert.match(String(found), /^pooler: The sessions of role bursar behind the pooler have /)
+  })
+
+  test('finds that the log was not archived for a day', async () => {
+    const config = loadConfig({ env: { DATABASE_URL: url('bursar') }, file: null })
+    const archived = () => lastArchivedAt(config)
+    await asSuperuser('create table archived (one int); drop table archived')
+    await asSuperuser('select pg_switch_wal()')
+    await until(async () => (await archived()) !== undefined)
+    const backups = { lastAt: archived, advice: 'archive the log' }
+    assert.deepEqual(await backupCheck(backups, systemClock).find(), [])
+    const aDayLater = () => systemClock() + 27n * 3_600_000_000n
+    const [found] = await backupCheck(backups, aDayLater).find()
+    assert.equal(found?.what, 'the newest backup is 27 hours old')
+  })
+})
