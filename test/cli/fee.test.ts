@@ -185,3 +185,41 @@ describe('client create --operator', () => {
     assert.equal((await run(...customers, '--scope', 'ingest:consume_fee')).code, 1)
   })
 })
+
+describe('fee-schedule check', () => {
+  const check = (document: object, ...words: string[]) => {
+    const path = join(folder, 'checked.json')
+    writeFileSync(path, JSON.stringify(document))
+    return run('fee-schedule', 'check', path, ...words)
+  }
+
+  test('says since when and until when costs and prices serve', async () => {
+    const at = Date.now() - 86_400_000
+    const day = new Date(at).toISOString().slice(0, 10)
+    const { code, out } = await check({ as_of: day })
+    assert.equal(code, 0)
+    const [costs, prices, ...others] = out.trimEnd().split('\n')
+    assert.deepEqual(others, [])
+    const until = new Date(Date.parse(day) + 90 * 86_400_000).toISOString()
+    assert.equal(costs, `costs of the operator: serve, since ${day}T00:00:00.000Z, until ${until}`)
+    assert.match(String(prices), /^prices of the sample, as of [\d-]+: do not serve$/)
+    const document = JSON.parse((await check({ as_of: '2020-01-01' }, '--json')).out)
+    assert.deepEqual(document.faults, [])
+    assert.deepEqual(
+      [document.costs.of, document.costs.serves, document.costs.serves_since],
+      ['operator', false, '2020-01-01T00:00:00.000Z'],
+    )
+    assert.deepEqual([document.prices.of, document.prices.serves], ['sample', false])
+  })
+
+  test('names every fault, with exit code 1', async () => {
+    const { code, out, err } = await check({ colour: 'red', networks: { BITCOIN: { inputs: -1 } } })
+    assert.deepEqual([code, out], [1, ''])
+    const lines = err.trimEnd().split('\n')
+    assert.equal(lines.length, 2, err)
+    for (const line of lines) assert.match(line, /checked\.json: /)
+    const missing = await run('fee-schedule', 'check', join(folder, 'nowhere.json'), '--json')
+    assert.equal(missing.code, 1)
+    assert.match(String(JSON.parse(missing.out).faults), /cannot be read: there is no such file/)
+  })
+})

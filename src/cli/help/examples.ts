@@ -32,16 +32,21 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
     'client create --operator --customer northwind --name Branch --scope ingest:write_statements',
   ],
   'client list': ['client list', 'client list --json'],
+  'client update': [
+    'client update client_4mV8pXo2cQ --scope "transfer:read_fiat_account"',
+    'client update client_4mV8pXo2cQ --name "Northwind treasury, Zurich"',
+  ],
   'client rotate': ['client rotate client_4mV8pXo2cQ', 'client rotate client_4mV8pXo2cQ --now'],
   'client disable': ['client disable client_4mV8pXo2cQ', 'client disable --sandbox'],
   'keys list': ['keys list'],
   'keys rotate': ['keys rotate', 'keys rotate --purpose cursor --revoke'],
-  'keys rewrap': ['keys rewrap'],
+  'keys rotate-master': ['keys rotate-master'],
   'fee show': ['fee show 8d9f5f1e-1f0b-4f43-9d0c-4a2f8a4a6c11'],
   'fee consume': [
     'fee consume 8d9f5f1e-1f0b-4f43-9d0c-4a2f8a4a6c11 --customer northwind --asset USDC --network ETHEREUM --address 0xF0Aa84466e353E5390be37FE2934301c07c19a55 --amount 100 --withdrawal payout-7',
   ],
   'fee schedule': ['fee schedule', 'fee schedule --json'],
+  'fee-schedule check': ['fee-schedule check fees.json', 'fee-schedule check --json'],
   doctor: ['doctor', 'doctor --json', 'doctor --backup backups/'],
   healthcheck: ['healthcheck', 'healthcheck --url http://127.0.0.1:8081'],
   verify: [

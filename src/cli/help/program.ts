@@ -29,6 +29,8 @@ const commands: Readonly<Record<string, (deps: CommandDeps) => Promise<Command>>
   client: async ({ output }) => (await import('../client.ts')).clientCommand(credentials(output)),
   keys: async ({ output }) => (await import('../keys.ts')).keysCommand(credentials(output)),
   fee: async ({ output }) => (await import('../fee.ts')).feeCommand(output, systemClock),
+  'fee-schedule': async ({ output }) =>
+    (await import('../check-schedule.ts')).feeScheduleCommand(output, systemClock),
   doctor: async ({ output }) => (await import('../doctor.ts')).doctorCommand(output, systemClock),
   healthcheck: async ({ output }) => (await import('../healthcheck.ts')).healthcheckCommand(output),
   verify: async ({ output }) => (await import('../verify.ts')).verifyCommand(output),

@@ -78,7 +78,8 @@ function scheduleOf(path: string | undefined, environment: Environment): FeeSche
   throw new ConfigError(listed(read.faults.map((fault) => `${path}: ${fault}`)))
 }
 
-function readScheduleFile(path: string | undefined, environment: Environment): ReadSchedule {
+/** Reads the operator's document, or the embedded schedule where there is none. */
+export function readScheduleFile(path: string | undefined, environment: Environment): ReadSchedule {
   if (path === undefined) return readSchedule({}, environment)
   const file = readTextFile(path)
   if ('fault' in file) return { ok: false, faults: [`the file ${file.fault}`] }
