@@ -231,7 +231,7 @@ function embeddedStores(sources: StoreDeps, mode: 'opened' | 'created' | 'watche
 /** Adds the keys. Only the embedded store makes a key file, where no key is configured. */
 function withKeyring(sources: StoreDeps, stores: OpenedStores, keyFile?: string): Stores {
   const { clock, config } = sources
-  const { masterKey, previousMasterKey } = config
-  const keys = { masterKey, previousMasterKey, keyFile, clock, random: systemRandom }
+  const { masterKey, keyCommand, previousMasterKey } = config
+  const keys = { masterKey, keyCommand, previousMasterKey, keyFile, clock, random: systemRandom }
   return { ...stores, keyring: (store) => openVault({ store, ...keys }) }
 }

@@ -6,13 +6,13 @@ import type { CredentialCommandDeps } from './client.ts'
 import { type CommonOptions, newCommand } from './options.ts'
 import { isoOf, printResult } from './output.ts'
 
-/** `keys list|rotate|rewrap`: the token signing keys, and the master key of the store. */
+/** `keys list|rotate|rotate-master`: the token signing keys, and the master key of the store. */
 export function keysCommand(deps: CredentialCommandDeps): Command {
   return new Command('keys')
     .description('Manage the keys that tokens are signed with.')
     .addCommand(listCommand(deps))
     .addCommand(rotateCommand(deps))
-    .addCommand(rewrapCommand(deps))
+    .addCommand(rotateMasterCommand(deps))
 }
 
 function listCommand(deps: CredentialCommandDeps): Command {
@@ -58,17 +58,19 @@ function rotateCommand(deps: CredentialCommandDeps): Command {
   )
 }
 
-function rewrapCommand(deps: CredentialCommandDeps): Command {
+function rotateMasterCommand(deps: CredentialCommandDeps): Command {
   const command = newCommand(
-    'rewrap',
-    'Wrap every key of the store with BURSAR_MASTER_KEY. It also opens keys wrapped with BURSAR_MASTER_KEY_PREVIOUS.',
+    'rotate-master',
+    'Wrap every key of the store with BURSAR_MASTER_KEY. It also opens keys wrapped with BURSAR_MASTER_KEY_PREVIOUS. Servers need both meanwhile.',
   )
   return command.action((options: CommonOptions) =>
     deps.withCredentials(options, async ({ keyring }) => {
       const rewrapped = await keyring.rewrap()
       const { masterId } = keyring.current('token-signing')
-      const line = `Wrapped ${counted(rewrapped, 'key')}. Every key is now wrapped with master key ${masterId}.`
-      printResult(deps, options, { rewrapped, master_key_id: masterId }, [line])
+      printResult(deps, options, { rewrapped, master_key_id: masterId }, [
+        `Wrapped ${counted(rewrapped, 'key')}. Every key is now wrapped with master key ${masterId}.`,
+        'Restart each server without BURSAR_MASTER_KEY_PREVIOUS. Backups from before need the old key.',
+      ])
     }),
   )
 }

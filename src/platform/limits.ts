@@ -132,6 +132,9 @@ export const limits = {
   diskFreeBytesMin: 2 * 1024 * 1024 * 1024,
   /** How far the clock may differ from the database's. Tokens and quotes live for minutes. */
   clockDifferenceMsMax: 1000,
+  /** How long the program of BURSAR_KEY_COMMAND may take, and what it may print. */
+  keyCommandMs: 10_000,
+  keyCommandBytesMax: 1024,
   /** How long `healthcheck` waits. Supervisors give a check some 30 s. */
   healthcheckMs: 5000,
   /** The answer of `/readyz` on the operator's port has a few kilobytes. */

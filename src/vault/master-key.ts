@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import {
   closeSync,
   existsSync,
@@ -11,6 +12,7 @@ import {
 } from 'node:fs'
 import { dirname } from 'node:path'
 import { ConfigError } from '../platform/config.ts'
+import { limits } from '../platform/limits.ts'
 import { isOpenToOthers, makePrivateFolder } from '../platform/machine/private-files.ts'
 import { Secret } from '../platform/secret.ts'
 import type { Random } from './random.ts'
@@ -21,6 +23,8 @@ export type MasterKeys = { readonly current: MasterKey; readonly previous: Maste
 
 export type MasterKeyDeps = {
   readonly masterKey: Secret | undefined
+  /** The program that prints the master key, with its arguments. */
+  readonly keyCommand?: readonly string[]
   readonly previousMasterKey: Secret | undefined
   /** The master key file of an embedded store. Undefined for PostgreSQL. */
   readonly keyFile: string | undefined
@@ -29,11 +33,18 @@ export type MasterKeyDeps = {
   readonly random: Random
 }
 
-/** Reads BURSAR_MASTER_KEY or the key file, which the first start creates. Throws a ConfigError. */
+/**
+ * Reads BURSAR_MASTER_KEY, the output of BURSAR_KEY_COMMAND or the key file, which the first start
+ * creates. Throws a ConfigError.
+ */
 export function openMasterKeys(deps: MasterKeyDeps): MasterKeys {
   const previous = deps.previousMasterKey && masterKeyOf(deps.previousMasterKey)
+  const { keyFile, keyCommand = [] } = deps
+  if (deps.masterKey !== undefined && keyCommand.length > 0) {
+    throw new ConfigError('Set either BURSAR_MASTER_KEY or BURSAR_KEY_COMMAND, not both.')
+  }
   if (deps.masterKey !== undefined) return { current: masterKeyOf(deps.masterKey), previous }
-  const { keyFile } = deps
+  if (keyCommand.length > 0) return { current: masterKeyOf(askKeyCommand(keyCommand)), previous }
   if (keyFile === undefined) {
     throw new ConfigError(
       'BURSAR_MASTER_KEY is not set. Set it to the master key of this store. For a new store, make one with `openssl rand -base64 32` and keep a copy.',
@@ -49,6 +60,36 @@ export function openMasterKeys(deps: MasterKeyDeps): MasterKeys {
   return { current: masterKeyOf(readKeyFile(keyFile)), previous }
 }
 
+/**
+ * Runs the program that knows the master key. Nothing that it prints is shown: a half of a key may
+ * be among it.
+ */
+function askKeyCommand([program = '', ...words]: readonly string[]): Secret {
+  const { status, signal, error, stdout } = spawnSync(program, words, {
+    encoding: 'utf8',
+    killSignal: 'SIGKILL',
+    maxBuffer: limits.keyCommandBytesMax,
+    stdio: ['ignore', 'pipe', 'ignore'],
+    timeout: limits.keyCommandMs,
+  })
+  const refuse = (what: string): never => {
+    throw new ConfigError(
+      `BURSAR_KEY_COMMAND ${what}. Run ${program} by itself, as the user of this program, to see why.`,
+    )
+  }
+  const { code } = (error ?? {}) as NodeJS.ErrnoException
+  if (code === 'ETIMEDOUT') return refuse(`took longer than ${limits.keyCommandMs / 1000} s`)
+  if (code === 'ENOBUFS') return refuse('printed more than a master key')
+  if (error !== undefined) return refuse(`cannot be run (${code ?? 'unknown fault'})`)
+  if (signal !== null) return refuse(`was ended by ${signal}`)
+  if (status !== 0) return refuse(`ended with code ${status}`)
+  const text = stdout.trim()
+  if (!isMasterKey(text)) return refuse('did not print a master key (32 bytes in base64)')
+  return new Secret(text)
+}
+
+const isMasterKey = (text: string): boolean => /^[A-Za-z0-9+/]{43}=$/.test(text)
+
 function readKeyFile(path: string): Secret {
   const descriptor = openSync(path, 'r')
   try {
@@ -58,7 +99,7 @@ function readKeyFile(path: string): Secret {
       )
     }
     const text = readFileSync(descriptor, 'utf8').trim()
-    if (!/^[A-Za-z0-9+/]{43}=$/.test(text)) {
+    if (!isMasterKey(text)) {
       throw new ConfigError(
         `${path} does not hold a master key (32 bytes in base64). Restore the file, or set BURSAR_MASTER_KEY.`,
       )

@@ -78,3 +78,64 @@ test('no request fails while the master key is changed', async (t) => {
   t.after(() => third.program.kill('SIGKILL'))
   await assertServed(third, 'with the new key alone')
 })
+
+test('two servers answer every request while the master key is changed under load', async (t) => {
+  const store = {
+    ...base,
+    DATABASE_URL: `sqlite:${join(folder, 'loaded.db')}`,
+    BURSAR_LAME_DUCK_MS: '1000',
+    BURSAR_OAUTH_REQUESTS_PER_SECOND_MAX: '0',
+  }
+  const old = { ...store, BURSAR_MASTER_KEY: randomBytes(32).toString('base64') }
+  const both = { ...old, ...(await environmentAfter(newKey, old)) }
+  const { BURSAR_MASTER_KEY_PREVIOUS: _, ...only } = both
+  const words = ['client', 'create', '--customer', 'acme', '--name', 'treasury', '--json']
+  const { output } = await runProgram(words, { env: old })
+  const { client_id, client_secret } = JSON.parse(output)
+  const body = `grant_type=client_credentials&client_id=${client_id}&client_secret=${client_secret}`
+  const servers = [await serve(old), await serve(old)]
+  t.after(() => Promise.all(servers.map(({ program }) => program.kill('SIGKILL'))))
+
+  // A load balancer: a request goes to a server that is in service, and the other one is replaced.
+  const inService = new Set(servers)
+  const loads: Promise<void>[] = []
+  const ended = new AbortController()
+  const statuses = new Map<number | undefined, number>()
+  const count = (status: number | undefined) =>
+    void statuses.set(status, (statuses.get(status) ?? 0) + 1)
+  const load = async () => {
+    while (!ended.signal.aborted) {
+      for (const { url } of inService) {
+        const granted = await send(url, '/oauth2/token', { method: 'POST', body })
+        count(statusOf(granted))
+        if (granted.kind !== 'answered') continue
+        const { access_token: token } = JSON.parse(granted.text)
+        for (const other of inService) {
+          count(statusOf(await send(other.url, '/v2/transfer/fiat-accounts', { token })))
+        }
+      }
+    }
+  }
+  for (let at = 0; at < 4; at += 1) loads.push(load())
+  const replaceEach = async (env: typeof old) => {
+    for (const [at, server] of servers.entries()) {
+      inService.delete(server)
+      // Requests that were sent to it are answered before it ends.
+      await server.program.kill('SIGTERM')
+      const replaced = await serve(env)
+      servers[at] = replaced
+      inService.add(replaced)
+    }
+  }
+  await replaceEach(both)
+  const rotated = await runProgram(['keys', 'rotate-master'], { env: both })
+  assert.equal(rotated.code, 0, rotated.errors)
+  await setTimeout((ageSeconds + 3) * 1000)
+  await replaceEach(only)
+  ended.abort()
+  await Promise.all(loads)
+  assert.deepEqual([...statuses.keys()], [200])
+  const answered = statuses.get(200) ?? 0
+  t.diagnostic(`${answered} requests, each answered with 200`)
+  assert.ok(answered > 500)
+})

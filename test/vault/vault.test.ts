@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { Secret } from '../../src/platform/secret.ts'
 import { openVault, type VaultDeps } from '../../src/vault/open-vault.ts'
+import { purposes } from '../../src/vault/purpose-key.ts'
 import { systemRandom } from '../../src/vault/random.ts'
 import { temporaryFolder } from '../oauth/support/temporary.ts'
 import { setClock } from '../oauth/support/time.ts'
@@ -36,7 +37,7 @@ test('creates a 0600 master key file at the first start and opens the same keys 
   const second = await open({ keyFile })
   assert.equal(statSync(keyFile).mode & 0o777, 0o600)
   assert.match(readFileSync(keyFile, 'utf8'), /^[A-Za-z0-9+/]{43}=\n$/)
-  for (const purpose of ['cursor', 'client-secret', 'token-signing'] as const) {
+  for (const purpose of purposes) {
     assert.deepEqual(second.current(purpose), first.current(purpose), purpose)
     assert.equal(first.current(purpose).key.length, 32, purpose)
   }
@@ -81,7 +82,7 @@ test('opens keys of two master keys, rewraps them, and then needs only the new o
   const [old, next] = [newMaster(), newMaster()]
   const before = await open({ masterKey: old })
   const both = await open({ masterKey: next, previousMasterKey: old })
-  assert.equal(await both.rewrap(), 3)
+  assert.equal(await both.rewrap(), purposes.length)
   assert.equal(await both.rewrap(), 0)
   const after = await open({ masterKey: next })
   assert.deepEqual(after.current('cursor').key, before.current('cursor').key)
@@ -126,6 +127,53 @@ test('two processes that start at once on a new store end with the same keys', a
   const { place, store, keyFile, open } = await newStore(t)
   const other = await place.openCredentials('server')
   const [one, two] = await Promise.all([open({ keyFile }), open({ keyFile, store: other })])
-  assert.equal((await store.readPurposeKeys()).length, 3)
+  assert.equal((await store.readPurposeKeys()).length, purposes.length)
   assert.deepEqual(one.current('cursor'), two.current('cursor'))
+})
+
+test('takes the master key from the output of a command', async (t) => {
+  const { open } = await newStore(t)
+  const key = newMaster()
+  const first = await open({ masterKey: key })
+  const second = await open({ keyCommand: ['/bin/echo', key.reveal()] })
+  assert.deepEqual(second.current('cursor'), first.current('cursor'))
+  await assert.rejects(
+    open({ masterKey: key, keyCommand: ['/bin/echo', key.reveal()] }),
+    refusal(/^Set either BURSAR_MASTER_KEY or BURSAR_KEY_COMMAND, not both\.$/),
+  )
+})
+
+test('refuses a command that fails, is no program, or prints no key, and never shows its output', async (t) => {
+  const { open } = await newStore(t)
+  const canary = randomBytes(31).toString('base64')
+  const script = (code: string) => [process.execPath, '-e', code]
+  for (const [keyCommand, pattern] of [
+    [script(`console.log('${canary}'); process.exit(3)`), /ended with code 3/],
+    [script(`console.error('${canary}'); process.kill(process.pid)`), /was ended by SIGTERM/],
+    [['/bin/echo', canary], /did not print a master key/],
+    [['/bin/echo', '-n', ''], /did not print a master key/],
+    [['/nowhere/a-program', canary], /cannot be run \(ENOENT\)/],
+    [script(`console.log('${canary}'.repeat(100))`), /printed more than a master key/],
+    // There is no shell, so these are arguments.
+    [['/bin/echo', `$(echo ${canary})`], /did not print a master key/],
+  ] as const) {
+    await assert.rejects(open({ keyCommand }), (error: Error) => {
+      assert.equal(error.name, 'ConfigError')
+      assert.match(error.message, pattern)
+      assert.doesNotMatch(error.message, new RegExp(RegExp.escape(canary)))
+      return true
+    })
+  }
+})
+
+test('ends a command that takes longer than its limit', async (t) => {
+  const { open } = await newStore(t)
+  const began = performance.now()
+  const keyCommand = [
+    process.execPath,
+    '-e',
+    'process.on("SIGTERM", () => {}); setInterval(() => {}, 1000)',
+  ]
+  await assert.rejects(open({ keyCommand }), refusal(/took longer than 10 s/))
+  assert.ok(performance.now() - began < 15_000)
 })

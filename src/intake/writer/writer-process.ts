@@ -70,6 +70,7 @@ function environment(): NodeJS.ProcessEnv {
 const configOfWriter = (config: Config): Config => ({
   ...config,
   masterKey: undefined,
+  keyCommand: [],
   previousMasterKey: undefined,
   databaseConnectionsMax: limits.writerSessionsMax,
   importMergeSecondsMax: limits.streamMergeMs / 1000,

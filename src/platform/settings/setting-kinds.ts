@@ -75,18 +75,23 @@ Format.Set('address-range', (text) => {
 
 Format.Set('origin', (text) => text.startsWith('http') && URL.parse(text)?.origin === text)
 
-/** A list: comma-separated in the environment, an array of strings in the file. */
+/** A list: separated by commas in the environment, an array of strings in the file. */
 export function list(
   fallback: readonly string[],
   {
     entries = Type.String({ minLength: 1 }),
     what = 'texts',
+    separator = ',',
     faultOf = () => undefined,
     ...naming
-  }: Ruled & { readonly entries?: TSchema; readonly what?: string },
+  }: Ruled & { readonly entries?: TSchema; readonly what?: string; readonly separator?: string },
 ): Setting<readonly string[]> {
   const schema = Type.Array(withRule(entries, faultOf), { reason: `must be a list of ${what}` })
-  const fromText = (text: string) => text.split(',').map((part) => part.trim())
+  const fromText = (text: string) =>
+    text
+      .trim()
+      .split(separator)
+      .map((part) => part.trim())
   return { ...naming, fallback, parse: parsedBy(schema, fromText) }
 }
 

@@ -89,6 +89,13 @@ export const settings = {
     meaning:
       'The key that encrypts the keys in the store: 32 bytes in base64. Without it, the embedded store keeps one in a file with mode 0600.',
   }),
+  keyCommand: list([], {
+    env: 'BURSAR_KEY_COMMAND',
+    what: 'words',
+    separator: ' ',
+    meaning:
+      'A program and its arguments, separated by blanks, that prints the master key: 32 bytes in base64. It runs at each start, without a shell, for at most 10 seconds.',
+  }),
   previousMasterKey: masterKey({
     env: 'BURSAR_MASTER_KEY_PREVIOUS',
     meaning: 'The previous master key, while the store changes to a new one.',
