@@ -1,11 +1,13 @@
 import { Command } from 'commander'
 import { operatorScopes } from '../contract/scopes.ts'
+import { isSealed } from '../oauth/clients/client-seal.ts'
 import {
   createClient,
   disableClient,
   type Refused,
   readClientKeys,
   rotateClient,
+  updateClient,
 } from '../oauth/clients/clients.ts'
 import { publishedClients } from '../oauth/clients/published-secrets.ts'
 import { readTextFile } from '../platform/config.ts'
@@ -22,12 +24,13 @@ export type CredentialCommandDeps = Pick<Output, 'print' | 'reveal'> & {
   readonly withCredentials: WithCredentials
 }
 
-/** `client create|list|rotate|disable`: the clients that may request tokens. */
+/** `client create|list|update|rotate|disable`: the clients that may request tokens. */
 export function clientCommand(deps: CredentialCommandDeps): Command {
   return new Command('client')
     .description('Manage the API clients of customers.')
     .addCommand(createCommand(deps))
     .addCommand(listCommand(deps))
+    .addCommand(updateCommand(deps))
     .addCommand(rotateCommand(deps))
     .addCommand(disableCommand(deps))
 }
@@ -67,7 +70,7 @@ function createCommand(deps: CredentialCommandDeps): Command {
         const known = access.trustedIssuers.join(', ') || 'none'
         command.error(`${options.issuer} is not one of the trustedIssuers: ${known}.`)
       }
-      const scopes = options.scope?.split(/[\s,]+/).filter((scope) => scope !== '')
+      const scopes = options.scope === undefined ? undefined : scopesIn(options.scope)
       const { customer = null, name } = options
       const isOperator = options.operator === true
       const owner = isOperator
@@ -119,14 +122,61 @@ async function readMethod(command: Command, options: CreateOptions): Promise<Cli
 }
 
 function listCommand(deps: CredentialCommandDeps): Command {
-  const command = newCommand('list', 'List every client and when it was last used.')
-  return command.action((options: CommonOptions) =>
-    deps.withCredentials(options, async ({ store }) => {
-      const clients = await store.listClients()
-      printResult(deps, options, { clients: clients.map(describeListed) }, clients.map(lineOf))
+  const command = newCommand('list', 'List clients, their scopes and when each was last used.')
+  command.option('--customer <id>', 'List those of one customer, and those bound to it.')
+  return command.action((options: CommonOptions & { readonly customer?: string }) =>
+    deps.withCredentials(options, async ({ store, keyring }) => {
+      const { customer } = options
+      const clients = (await store.listClients()).filter(
+        ({ customerId, boundTo }) =>
+          customer === undefined || customerId === customer || boundTo === customer,
+      )
+      const described = clients.map((client) => ({
+        ...describeListed(client),
+        ...(!isSealed(client, keyring) && { refused: 'not stored by this program' }),
+      }))
+      const lines = clients.map((client) => lineOf(client, isSealed(client, keyring)))
+      printResult(deps, options, { clients: described }, lines)
     }),
   )
 }
+
+type UpdateOptions = CommonOptions & { readonly scope?: string; readonly name?: string }
+
+function updateCommand(deps: CredentialCommandDeps): Command {
+  const summary = 'Change the name or the scopes of a client. Its secret or keys stay in force.'
+  const command = newCommand('update', summary)
+    .argument('<id>', 'The id of the client.')
+    .option('--name <text>', 'The name that people know the client by.')
+    .option('--scope <scopes>', 'All its scopes from now on, separated by blanks or commas.')
+  return command.action(async (id: string, options: UpdateOptions) => {
+    const { name, scope } = options
+    refuseUsage(command, faultOfUpdate(options))
+    const update = {
+      ...(name !== undefined && { name }),
+      ...(scope !== undefined && { scopes: scopesIn(scope) }),
+    }
+    await deps.withCredentials(options, async (access) => {
+      const client = acceptedOf(command, await updateClient(access, id, update))
+      const record = { client_id: client.id, ...describe(client) }
+      printResult(deps, options, record, [
+        ...linesOf(record),
+        'Every running server goes by it within 10 s.',
+      ])
+    })
+  })
+}
+
+function faultOfUpdate({ name, scope }: UpdateOptions): string | undefined {
+  if (name === undefined && scope === undefined) return 'Give --name or --scope.'
+  if (name !== undefined && !isPrintable(name)) {
+    return '--name must have 1 to 200 printable characters.'
+  }
+  return undefined
+}
+
+const scopesIn = (text: string): readonly string[] =>
+  text.split(/[\s,]+/).filter((scope) => scope !== '')
 
 function rotateCommand(deps: CredentialCommandDeps): Command {
   const summary = 'Give a client a new secret. The old one stays valid for 7 days.'
@@ -252,12 +302,13 @@ function describeListed(client: ClientWithSecrets) {
   }
 }
 
-function lineOf(client: ClientWithSecrets): string {
-  const state = client.disabledAt === undefined ? 'live' : 'disabled'
+function lineOf(client: ClientWithSecrets, isOwn: boolean): string {
+  const state = isOwn ? (client.disabledAt === undefined ? 'live' : 'disabled') : 'refused'
   const used = isoOf(client.lastUsedAt) ?? 'never used'
   const secrets =
     client.method.kind === 'secret' ? counted(client.secrets.length, 'secret') : client.method.kind
-  return [client.id, state, ownerOf(client), used, secrets, client.name].join('  ')
+  const scopes = client.scopes.join(' ')
+  return [client.id, state, ownerOf(client), used, secrets, client.name, scopes].join('  ')
 }
 
 const ownerOf = ({ customerId, boundTo }: Client): string =>

@@ -1,3 +1,4 @@
+import { isSealed } from '../oauth/clients/client-seal.ts'
 import { publishedClients } from '../oauth/clients/published-secrets.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Config } from '../platform/config.ts'
@@ -6,6 +7,7 @@ import { limits } from '../platform/limits.ts'
 import { commandHint } from '../platform/version.ts'
 import type { CredentialStore } from '../store/credentials.ts'
 import { counted } from '../values/counted.ts'
+import { printable } from '../values/printable.ts'
 import type { Keyring } from '../vault/keyring.ts'
 import { masterKeyOf } from '../vault/wrap.ts'
 
@@ -13,13 +15,13 @@ export type KeyDeps = {
   readonly config: Config
   readonly clock: Clock
   /** Opens the store, passes its parts to the work, and closes it again. */
-  readonly using: <T>(
-    work: (parts: {
-      readonly credentials: CredentialStore
-      /** Opens the keys of a store, for one that has keys. */
-      readonly openKeyring: () => Promise<Keyring>
-    }) => Promise<T>,
-  ) => Promise<T>
+  readonly using: <T>(work: (parts: StoreParts) => Promise<T>) => Promise<T>
+}
+
+type StoreParts = {
+  readonly credentials: CredentialStore
+  /** Opens the keys of a store, for one that has keys. */
+  readonly openKeyring: () => Promise<Keyring>
 }
 
 /** Checks keys and clients, and whether a recovery has ended. Stores nothing. */
@@ -27,7 +29,11 @@ export const keyChecks = (deps: KeyDeps): readonly Check[] => [
   { name: 'keys', find: () => keyFindings(deps) },
   {
     name: 'clients',
-    find: () => deps.using(({ credentials }) => clientFindings(credentials, deps.clock())),
+    find: () =>
+      deps.using(async (parts) => [
+        ...(await publishedFindings(parts.credentials, deps.clock())),
+        ...(await foreignFindings(parts)),
+      ]),
   },
   { name: 'recovery', find: () => deps.using(({ credentials }) => recoveryFindings(credentials)) },
 ]
@@ -56,7 +62,7 @@ function masterFindings(
       {
         what: 'keys of the store are still wrapped with BURSAR_MASTER_KEY_PREVIOUS',
         why: 'they are lost with that key',
-        fix: `run ${commandHint('keys rewrap')}`,
+        fix: `run ${commandHint('keys rotate-master')}`,
       },
     ]
   }
@@ -83,7 +89,7 @@ function ageFindings(keyring: Keyring, now: bigint): readonly Finding[] {
 
 const DAY_MICROS = 86_400_000_000n
 
-async function clientFindings(
+async function publishedFindings(
   credentials: CredentialStore,
   now: bigint,
 ): Promise<readonly Finding[]> {
@@ -97,6 +103,26 @@ async function clientFindings(
     },
   ]
 }
+
+async function foreignFindings({
+  credentials,
+  openKeyring,
+}: StoreParts): Promise<readonly Finding[]> {
+  const clients = await credentials.listClients()
+  if (clients.length === 0) return []
+  const keyring = await openKeyring()
+  const live = clients.filter(({ disabledAt }) => disabledAt === undefined)
+  return live
+    .filter((client) => !isSealed(client, keyring))
+    .slice(0, FOREIGN_SHOWN_MAX)
+    .map(({ id }) => ({
+      what: `the client ${printable(id)} was not stored by this program, or was changed by another one`,
+      why: 'it is refused, but somebody can write to the table of clients',
+      fix: `run ${commandHint('client disable')} with its id, and find out who has the password of the database`,
+    }))
+}
+
+const FOREIGN_SHOWN_MAX = 10
 
 async function recoveryFindings(credentials: CredentialStore): Promise<readonly Finding[]> {
   const recovery = await credentials.readRecovery()

@@ -21,6 +21,8 @@ export type Client = {
   readonly notBefore: bigint
   readonly disabledAt: bigint | undefined
   readonly lastUsedAt: bigint | undefined
+  /** A keyed digest of the members that no one else may change. */
+  readonly seal: string
 }
 
 /** A valid secret. `hash` is `hmac256:<id of the client-secret key>:<hex>`. */
@@ -112,8 +114,15 @@ export type CredentialStore = KeysAndRecovery & {
   restoreClient(client: Client, secret: NewSecret): Promise<void>
   /** False if the client does not exist. */
   rotateSecret(clientId: string, rotation: Rotation): Promise<boolean>
-  /** Refuses the client and its tokens from before `notBefore`. False if there is no client. */
-  disableClient(clientId: string, at: bigint, notBefore: bigint): Promise<boolean>
+  /**
+   * Replaces name, scopes, `disabledAt`, `notBefore` and the seal of a client by those that
+   * `change` returns. It is called with the stored client, which no one else changes meanwhile.
+   * Undefined if there is no client, or if `change` returns nothing.
+   */
+  changeClient(
+    clientId: string,
+    change: (client: Client) => Client | undefined,
+  ): Promise<Client | undefined>
   /** Stores when a client and its secret were last used. Does not bump the revision. */
   recordUse(clientId: string, secretId: string | undefined, at: bigint): Promise<void>
 

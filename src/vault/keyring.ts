@@ -83,7 +83,7 @@ function openKey(masters: MasterKeys, wrapped: WrappedKey): PurposeKey {
   if (master === undefined) {
     const configured = previous ? `${current.id} and ${previous.id}` : current.id
     throw new ConfigError(
-      `The store's keys are wrapped with master key ${wrapped.masterId}, but ${configured} is configured. Set BURSAR_MASTER_KEY to the last master key of this store, or set that one as BURSAR_MASTER_KEY_PREVIOUS and run ${commandHint('keys rewrap')}.`,
+      `The store's keys are wrapped with master key ${wrapped.masterId}, but ${configured} is configured. Set BURSAR_MASTER_KEY to the last master key of this store, or set that one as BURSAR_MASTER_KEY_PREVIOUS and run ${commandHint('keys rotate-master')}.`,
     )
   }
   const key = unwrapKey(master, wrapped.wrapped, boundTo(wrapped))

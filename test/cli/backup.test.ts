@@ -29,6 +29,7 @@ import { configOf, temporaryFolder } from '../support/harness.ts'
 import { take } from '../support/record-store.ts'
 import { aDepositAddress, aFiatAccount, anId } from '../support/records.ts'
 import { collectOutput } from '../support/run-bursar.ts'
+import { storeDisabled } from '../support/store-disabled.ts'
 
 const folder = temporaryFolder()
 after(() => rmSync(folder, { recursive: true, force: true }))
@@ -215,7 +216,7 @@ describe('restore', () => {
       return work(stores).finally(stores.close)
     }
     const disable = (stores: Stores) =>
-      stores.credentials().disableClient('client_1', systemClock(), systemClock())
+      storeDisabled(stores.credentials(), 'client_1', systemClock(), systemClock())
     const consume = (withdrawal: string) =>
       withStores((stores) => stores.quotes().operator.consume(aWithdrawal({ id, withdrawal })))
     const issued = await withStores((stores) =>

@@ -134,13 +134,15 @@ fiat-accounts ${anId(1)}: the full record is missing`,
   )
 })
 
-test('client list and keys rewrap count in the singular and the plural', async () => {
+test('client list and keys rotate-master count in the singular and the plural', async () => {
   const made = await printed('counts.db', 'client', 'create', '--customer', 'a', '--name', 'A')
   const [, id = ''] = /client_id: (\S+)/.exec(made) ?? []
-  assert.match(await printed('counts.db', 'client', 'list'), / 1 secret {2}A$/)
+  assert.match(await printed('counts.db', 'client', 'list'), / 1 secret {2}A {2}transfer:/)
   await printed('counts.db', 'client', 'rotate', id)
-  assert.match(await printed('counts.db', 'client', 'list'), / 2 secrets {2}A$/)
-  assert.match(await printed('counts.db', 'keys', 'rewrap'), /^Wrapped \d+ keys\. /)
+  assert.match(await printed('counts.db', 'client', 'list'), / 2 secrets {2}A {2}transfer:/)
+  const ofOther = await printed('counts.db', 'client', 'list', '--customer', 'b')
+  assert.equal(ofOther, '')
+  assert.match(await printed('counts.db', 'keys', 'rotate-master'), /^Wrapped \d+ keys\. /)
 })
 
 const aFeeId = '11111111-1111-4111-8111-111111111111'
@@ -164,7 +166,7 @@ const opening = [
   'client disable x',
   'keys list',
   'keys rotate',
-  'keys rewrap',
+  'keys rotate-master',
   `fee show ${aFeeId}`,
   consume,
   'migrate --check',

@@ -15,6 +15,7 @@ import {
 } from '../support/harness.ts'
 import { runProgram, startProgram } from '../support/program.ts'
 import { rawRequest } from '../support/raw-request.ts'
+import { storeDisabled } from '../support/store-disabled.ts'
 
 test('serve reports in one sentence that its port is in use, and exits', async () => {
   const other = createServer()
@@ -57,7 +58,7 @@ test('a second server on a store is refused if its tokens would name another iss
   const place = await openPlace('sqlite')
   const first = await startServiceAt(place, { store: 'sqlite' })
   const { credentials } = first.parts
-  for (const { id } of await credentials.listClients()) await credentials.disableClient(id, 1n, 1n)
+  for (const { id } of await credentials.listClients()) await storeDisabled(credentials, id, 1n, 1n)
   const port = String(await freePort())
   const told = (url: string) =>
     `Another process serves this store as ${first.url}, and this one would serve it as ${url}, so each would refuse the other's tokens. Set BURSAR_PUBLIC_URL to the same URL for both, or use serve --workers.`

@@ -12,6 +12,7 @@ import { rawRequest } from '../support/raw-request.ts'
 import { type Item, itemsOf } from '../support/read-all-pages.ts'
 import { resourceOf, rules } from '../support/record-store.ts'
 import { aFiatAccount, anId } from '../support/records.ts'
+import { storeDisabled } from '../support/store-disabled.ts'
 
 // The sandbox has an embedded store only. On PostgreSQL no role may delete origins and the journal.
 const service = describeService({ store: 'sqlite' })
@@ -33,7 +34,7 @@ async function firstPages(): Promise<readonly (readonly Item[])[]> {
 describe('POST /sandbox/reset', () => {
   test('restores the sample client, even when it was disabled', async () => {
     const { credentials, oauth } = service.parts
-    await credentials.disableClient(acme.clientId, 1n, 1n)
+    await storeDisabled(credentials, acme.clientId, 1n, 1n)
     await oauth.refresh()
     await assert.rejects(fetchToken(service.url, acme))
     await reset()

@@ -15,6 +15,7 @@ const client: Client = {
   notBefore: 0n,
   disabledAt: undefined,
   lastUsedAt: undefined,
+  seal: '',
 }
 const caller = { clientId: client.id, tenant: asTenant('acme'), scopes: new Set<string>() }
 const acme = { caller, client, tokenId: 'jti' }

@@ -13,6 +13,7 @@ import { Secret } from '../../src/platform/secret.ts'
 import type { CredentialStore } from '../../src/store/credentials.ts'
 import { NothingChanged, StoreUnavailable } from '../../src/store/unavailable.ts'
 import { openVault } from '../../src/vault/open-vault.ts'
+import { purposes } from '../../src/vault/purpose-key.ts'
 import { systemRandom } from '../../src/vault/random.ts'
 import { assertAccepted, assertRefused } from './support/assert-checked.ts'
 import { acme, acmeScopes, oauthWorld } from './support/oauth-world.ts'
@@ -315,13 +316,13 @@ test('keys rotate --purpose cursor keeps tokens valid, and refuses other purpose
   assert.match(refused.errors, /Allowed choices are token-signing, cursor/)
 })
 
-test('keys rewrap wraps every key with a new master key, and client secrets stay valid', async (t) => {
+test('keys rotate-master wraps every key with a new master key, and client secrets stay valid', async (t) => {
   const { keyFile, run, oauth } = await commandWorld(t)
   const previousMasterKey = new Secret(readFileSync(keyFile, 'utf8').trim())
   const masterKey = new Secret(systemRandom(32).toString('base64'))
   const { client_id } = (await run(create)).json()
-  const moved = (await run('keys rewrap --json', { masterKey, previousMasterKey })).json()
-  assert.equal(moved.rewrapped, 3)
+  const moved = (await run('keys rotate-master --json', { masterKey, previousMasterKey })).json()
+  assert.equal(moved.rewrapped, purposes.length)
   const only = await run(`client rotate ${client_id} --json`, { masterKey })
   assert.equal(only.json().client_id, client_id)
   await assert.rejects(run('client list'), { name: 'ConfigError', message: /is configured\. Set/ })
@@ -362,4 +363,31 @@ test('the secrets of a sandbox are public until they are replaced or their clien
     const { exitCode, errors } = await run(words)
     assert.deepEqual([exitCode, errors.includes('either the id of a client')], [2, true], words)
   }
+})
+
+test('client update changes scopes and name, and refuses what cannot be', async (t) => {
+  const { run, tokenOf } = await commandWorld(t)
+  const { client_id, client_secret } = (await run(create)).json()
+  const scope = 'transfer:read_fiat_account'
+  const updated = await run(`client update ${client_id} --scope ${scope} --name "Zurich" --json`)
+  assert.deepEqual(updated.json(), { client_id, customer_id: 'acme', name: 'Zurich', scope })
+  const token = await tokenOf(client_id, client_secret)
+  assert.deepEqual([token.status, token.body.scope], [200, scope])
+  const listed = await run('client list --customer acme')
+  assert.match(listed.out, new RegExp(`^${client_id} .* Zurich {2}${scope}$`, 'm'))
+  for (const [words, said] of [
+    [`client update ${client_id}`, /^Give --name or --scope\./],
+    [
+      `client update ${client_id} --scope everything`,
+      /^everything: unknown scope\. The scopes are /,
+    ],
+    [`client update ${client_id} --scope " "`, /^A client needs at least one scope\./],
+    ['client update client_nobody --name Nobody', /^There is no client client_nobody\./],
+  ] as const) {
+    const refused = await run(words)
+    assert.notEqual(refused.exitCode, 0, words)
+    assert.match(refused.errors, said, words)
+  }
+  await run(`client disable ${client_id}`)
+  assert.match((await run(`client update ${client_id} --name A`)).errors, /is disabled/)
 })

@@ -10,6 +10,7 @@ import { dialect } from '../../src/store/sqlite/dialect.ts'
 import { openSqliteCredentials } from '../../src/store/sqlite/open-sqlite-credentials.ts'
 import { openSession } from '../../src/store/sqlite/session.ts'
 import type { WrappedKey } from '../../src/vault/purpose-key.ts'
+import { storeDisabled } from '../support/store-disabled.ts'
 import { newStorePlace, type StorePlace } from '../support/store-place.ts'
 import { testStore } from '../support/test-database.ts'
 import { temporaryFolder } from './support/temporary.ts'
@@ -32,6 +33,7 @@ const acme: Client = {
   notBefore: 0n,
   disabledAt: undefined,
   lastUsedAt: undefined,
+  seal: 'of the program',
 }
 
 const borealis: Client = { ...acme, id: 'client_borealis', customerId: 'borealis' }
@@ -93,7 +95,7 @@ test('reads the clients of one turn of the event loop in one statement, and late
   })
   await Promise.all([findClient(acme.id), findClient('nobody'), findClient(acme.id)])
   assert.equal(statements, 1)
-  await store.disableClient(acme.id, 2n, 3n)
+  await storeDisabled(store, acme.id, 2n, 3n)
   assert.equal((await findClient(acme.id))?.disabledAt, 2n)
   assert.equal(statements, 2)
 })
@@ -139,7 +141,7 @@ test('puts a client back as it was made, whatever has become of it', async (t) =
   const { store } = await newStore(t)
   await store.addClient(acme, secretOf('s1'))
   await store.rotateSecret(acme.id, { secret: secretOf('s2'), previousUntil: 100n, notBefore: 5n })
-  await store.disableClient(acme.id, 6n, 7n)
+  await storeDisabled(store, acme.id, 6n, 7n)
   await store.restoreClient(acme, secretOf('s3'))
   const secrets = [{ ...secretOf('s3'), ...fresh }]
   assert.deepEqual(await store.findClient(acme.id), { ...acme, secrets })
@@ -189,7 +191,7 @@ test('bumps the revision for what servers must hear of, and for nothing else', a
   }
   assert.equal(await bumps(() => store.addClient(acme, secretOf('s1'))), 1)
   assert.equal(await bumps(() => store.denyToken('jti', 9n, 1n)), 1)
-  assert.equal(await bumps(() => store.disableClient('client_acme', 2n, 3n)), 1)
+  assert.equal(await bumps(() => storeDisabled(store, 'client_acme', 2n, 3n)), 1)
   assert.equal(await bumps(() => store.recordUse('client_acme', 's1', 7n)), 0)
   assert.equal(await bumps(() => store.useAssertion('client_acme', 'a', 9n, 1n)), 0)
   const states = await store.readStates(8n)
@@ -215,7 +217,7 @@ test('answers what changed after a revision, and everything for a revision it ne
   assert.deepEqual(await namesOf(since), nothing)
   await store.denyToken('second', 9n, 1n)
   assert.deepEqual(await namesOf(since), { ...nothing, denied: ['second'] })
-  await store.disableClient(borealis.id, 2n, 3n)
+  await storeDisabled(store, borealis.id, 2n, 3n)
   assert.deepEqual(await namesOf(since), {
     ...nothing,
     ids: [borealis.id],

@@ -6,6 +6,7 @@ import type { Keyring } from '../../vault/keyring.ts'
 import { oauthError } from '../endpoints/oauth-error.ts'
 import type { Form } from '../endpoints/read-form.ts'
 import { type AssertionDeps, isValidAssertion } from './check-assertion.ts'
+import { isSealed, notSealed } from './client-seal.ts'
 import { findSecret } from './client-secrets.ts'
 import type { GuessLimiter } from './guess-limiter.ts'
 import { basicChallenge, type Presented, readPresented } from './read-presented.ts'
@@ -44,7 +45,7 @@ export async function authenticateClient(
   let outcome: 'succeeded' | 'failed' = 'succeeded'
   let found: ClientWithSecrets | undefined
   try {
-    found = await store.findClient(clientId)
+    found = sealedOnly(await store.findClient(clientId), deps)
     if (typeof found?.customerId === 'string') request.trace.customer = found.customerId
     const client = await checkClient(found, presented, deps)
     if (client !== undefined) {
@@ -59,6 +60,16 @@ export async function authenticateClient(
   log.warn({ client: found?.id, address, outcome: 'refused' }, 'client authentication')
   const headers = presented.by === 'basic' ? basicChallenge : {}
   throw oauthError('invalid_client', 'client authentication failed', headers)
+}
+
+/** The client, if the program has stored it as it is. */
+function sealedOnly(
+  found: ClientWithSecrets | undefined,
+  { keyring, log }: AuthenticationDeps,
+): ClientWithSecrets | undefined {
+  if (isSealed(found, keyring)) return found
+  if (found !== undefined) log.error({ client: found.id }, notSealed)
+  return undefined
 }
 
 /** The client if its credentials are right. Secrets are compared for an unknown client too. */

@@ -22,13 +22,19 @@ export function randomText(bytes: number, random: Random): string {
 export const makeSecret = (random: Random): Secret =>
   new Secret(`bursar_secret_${randomText(32, random)}`)
 
-/** `hmac256:<key id>:<hex>`. A fast hash suffices: 256 random bits cannot be guessed. */
-export function hashSecret(secret: Secret, keyring: Keyring): string {
+/**
+ * `hmac256:<key id>:<hex>`. A fast hash suffices: 256 random bits cannot be guessed. The client is
+ * part of it, so that a hash that somebody moves to the row of another client is of no use.
+ */
+export function hashSecret(clientId: string, secret: Secret, keyring: Keyring): string {
   const { id, key } = keyring.current('client-secret')
-  return `hmac256:${id}:${hmac(key, secret.reveal()).toString('hex')}`
+  return `hmac256:${id}:${hmac(key, clientId, secret).toString('hex')}`
 }
 
-const hmac = (key: Buffer, text: string) => createHmac('sha256', key).update(text).digest()
+const hmac = (key: Buffer, clientId: string, secret: Secret): Buffer =>
+  createHmac('sha256', key)
+    .update(JSON.stringify([clientId, secret.reveal()]))
+    .digest()
 
 const SECRETS_COMPARED = 2
 const dummy = { hash: `hmac256:none:${'0'.repeat(64)}` }
@@ -43,7 +49,7 @@ export function findSecret(
   keyring: Keyring,
   now: bigint,
 ): ClientSecret | undefined {
-  const hashOf = openHash(presented, keyring)
+  const hashOf = openHash(client?.id ?? '', presented, keyring)
   let found: ClientSecret | undefined
   for (let index = 0; index < SECRETS_COMPARED; index += 1) {
     const secret = client?.secrets[index]
@@ -58,9 +64,9 @@ export function findSecret(
  * Hashes the secret once where there is one key, and else for each comparison, also with the same
  * key: the time depends on the keys of the store, and not on those of the client.
  */
-function openHash(presented: Secret, keyring: Keyring): (key: Buffer) => Buffer {
+function openHash(clientId: string, presented: Secret, keyring: Keyring): (key: Buffer) => Buffer {
   const live = keyring.all('client-secret').filter(({ revokedAt }) => revokedAt === undefined)
-  const hashWith = (key: Buffer) => hmac(key, presented.reveal())
+  const hashWith = (key: Buffer) => hmac(key, clientId, presented)
   if (live.length !== 1) return hashWith
   const hash = hashWith(keyring.current('client-secret').key)
   return () => hash

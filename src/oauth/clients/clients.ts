@@ -10,6 +10,7 @@ import type { Client, ClientMethod, CredentialStore } from '../../store/credenti
 import { printable } from '../../values/printable.ts'
 import type { Keyring } from '../../vault/keyring.ts'
 import type { Random } from '../../vault/random.ts'
+import { isSealed, sealed, type UnsealedClient } from './client-seal.ts'
 import { hashSecret, makeSecret, randomText } from './client-secrets.ts'
 import { publishedPrefix } from './published-secrets.ts'
 
@@ -49,18 +50,14 @@ export async function createClient(
   reveal: Reveal<NewClientSecret> = async () => {},
 ): Promise<{ client: Client; secret: Secret | undefined } | Refused> {
   const { store, keyring, clock, random } = deps
-  const available = scopesOf(wanted.customerId)
   const scopes = [...new Set(wanted.scopes ?? (wanted.customerId === null ? [] : readScopes))]
-  const unknown = scopes.filter((scope) => !available.some((known) => known === scope))
-  if (unknown.length > 0) {
-    const names = unknown.join(', ')
-    return { refused: `${names}: unknown scope. The scopes are ${available.join(', ')}.` }
-  }
-  if (scopes.length === 0) return { refused: 'A client needs at least one scope.' }
-  const client = newClient(`client_${randomText(16, random)}`, { ...wanted, scopes }, clock())
+  const refused = refusalOfScopes(scopes, wanted.customerId)
+  if (refused !== undefined) return { refused }
+  const id = `client_${randomText(16, random)}`
+  const client = sealed(newClient(id, { ...wanted, scopes }, clock()), keyring)
   const secret = wanted.method.kind === 'secret' ? makeSecret(random) : undefined
   if (secret !== undefined) await reveal({ client, secret })
-  const added = await store.addClient(client, secret && newSecret(secret, keyring, clock, random))
+  const added = await store.addClient(client, secret && newSecret(client.id, secret, deps))
   if (added === 'taken') return { refused: 'Another client has this issuer and external id.' }
   return { client, secret }
 }
@@ -70,14 +67,16 @@ export async function createClient(
  * with every token issued so far.
  */
 export async function rotateClient(
-  { store, keyring, clock, random }: ClientDeps,
+  deps: ClientDeps,
   clientId: string,
   { previousDays }: { readonly previousDays: number },
   reveal: Reveal<Rotated> = async () => {},
 ): Promise<Rotated | Refused> {
+  const { store, keyring, clock, random } = deps
   const client = await store.findClient(clientId)
   if (client === undefined) return { refused: noSuchClient(clientId) }
-  if (client.disabledAt !== undefined) return { refused: `Client ${clientId} is disabled.` }
+  const refused = refusalOfChange(client, keyring)
+  if (refused !== undefined) return { refused }
   if (client.method.kind !== 'secret')
     return { refused: `Client ${clientId} does not use a secret.` }
   const secret = makeSecret(random)
@@ -87,7 +86,7 @@ export async function rotateClient(
   const rotated = { client, secret, previousUntil }
   await reveal(rotated)
   await store.rotateSecret(clientId, {
-    secret: newSecret(secret, keyring, clock, random),
+    secret: newSecret(clientId, secret, deps),
     previousUntil,
     notBefore: isAtOnce ? nextSecond(now) : undefined,
   })
@@ -96,15 +95,64 @@ export async function rotateClient(
 
 type Rotated = NewClientSecret & { readonly previousUntil: bigint | undefined }
 
-/** Disables a client and all its tokens permanently. Idempotent. */
+/** Disables a client and all its tokens permanently. A second call keeps the first time. */
 export async function disableClient(
-  { store, clock }: ClientDeps,
+  { store, clock, keyring }: Pick<ClientDeps, 'store' | 'clock' | 'keyring'>,
   clientId: string,
 ): Promise<Client | Refused> {
   const now = clock()
-  const found = await store.disableClient(clientId, now, nextSecond(now))
-  const client = found ? await store.findClient(clientId) : undefined
-  return client ?? { refused: noSuchClient(clientId) }
+  const notBefore = nextSecond(now)
+  const disabled = await store.changeClient(clientId, (client) =>
+    sealed(
+      {
+        ...client,
+        disabledAt: client.disabledAt ?? now,
+        // biome-ignore lint/complexity/useMathMinMax: Math.max takes no bigint
+        notBefore: client.notBefore > notBefore ? client.notBefore : notBefore,
+      },
+      keyring,
+    ),
+  )
+  return disabled ?? { refused: noSuchClient(clientId) }
+}
+
+/** What `client update` changes. A member that is left out stays as it is. */
+export type ClientUpdate = { readonly name?: string; readonly scopes?: readonly string[] }
+
+/**
+ * Changes the name or the scopes of a client. Its secret or keys stay in force. Running servers
+ * refuse calls outside the new scopes within 10 s, also with tokens from before.
+ */
+export async function updateClient(
+  { store, keyring }: Pick<ClientDeps, 'store' | 'keyring'>,
+  clientId: string,
+  { name, scopes }: ClientUpdate,
+): Promise<Client | Refused> {
+  let refused: string | undefined
+  const updated = await store.changeClient(clientId, (client) => {
+    refused =
+      refusalOfChange(client, keyring) ?? (scopes && refusalOfScopes(scopes, client.customerId))
+    if (refused !== undefined) return undefined
+    const wanted = { name: name ?? client.name, scopes: [...new Set(scopes ?? client.scopes)] }
+    return sealed({ ...client, ...wanted }, keyring)
+  })
+  return updated ?? { refused: refused ?? noSuchClient(clientId) }
+}
+
+function refusalOfChange(client: Client, keyring: Keyring): string | undefined {
+  const { id, disabledAt } = client
+  if (disabledAt !== undefined) return `Client ${id} is disabled.`
+  if (isSealed(client, keyring)) return undefined
+  return `Client ${id} was not stored by this program. Disable it with ${commandHint(`client disable ${id}`)}.`
+}
+
+function refusalOfScopes(scopes: readonly string[], customerId: string | null): string | undefined {
+  const available = scopesOf(customerId)
+  const unknown = scopes.filter((scope) => !available.some((known) => known === scope))
+  if (unknown.length > 0) {
+    return `${unknown.join(', ')}: unknown scope. The scopes are ${available.join(', ')}.`
+  }
+  return scopes.length === 0 ? 'A client needs at least one scope.' : undefined
 }
 
 const microsPerDay = 86_400_000_000n
@@ -114,7 +162,7 @@ const noSuchClient = (id: string) =>
 
 /** Registers or restores a client with a known secret, at every start and reset of the sandbox. */
 export async function createSampleClient(
-  { store, keyring, clock, random }: ClientDeps,
+  deps: ClientDeps,
   sample: Omit<Described, 'method'> & {
     readonly id: string
     readonly secret: string
@@ -122,8 +170,10 @@ export async function createSampleClient(
     readonly isPublished?: true
   },
 ): Promise<void> {
-  const client = newClient(sample.id, { ...sample, method: { kind: 'secret' } }, clock())
-  const secret = newSecret(new Secret(sample.secret), keyring, clock, random)
+  const { store, keyring, clock, random } = deps
+  const made = newClient(sample.id, { ...sample, method: { kind: 'secret' } }, clock())
+  const client = sealed(made, keyring)
+  const secret = newSecret(client.id, new Secret(sample.secret), deps)
   const id = sample.isPublished ? `${publishedPrefix}${randomText(10, random)}` : secret.id
   await store.restoreClient(client, { ...secret, id })
 }
@@ -131,15 +181,19 @@ export async function createSampleClient(
 type Described = Pick<Client, 'customerId' | 'name' | 'scopes' | 'method'> &
   Partial<Pick<Client, 'boundTo'>>
 
-function newClient(id: string, wanted: Described, now: bigint): Client {
+function newClient(id: string, wanted: Described, now: bigint): UnsealedClient {
   const { customerId, boundTo = null, name, scopes, method } = wanted
   const untouched = { notBefore: 0n, disabledAt: undefined, lastUsedAt: undefined }
   return { id, customerId, boundTo, name, scopes, method, createdAt: now, ...untouched }
 }
 
-function newSecret(secret: Secret, keyring: Keyring, clock: Clock, random: Random) {
+function newSecret(
+  clientId: string,
+  secret: Secret,
+  { keyring, clock, random }: Pick<ClientDeps, 'keyring' | 'clock' | 'random'>,
+) {
   const id = `secret_${randomText(10, random)}`
-  return { id, hash: hashSecret(secret, keyring), createdAt: clock() }
+  return { id, hash: hashSecret(clientId, secret, keyring), createdAt: clock() }
 }
 
 /** `iat` has whole seconds, so this also refuses tokens issued in the current second. */

@@ -5,6 +5,7 @@ import { limits } from '../../platform/limits.ts'
 import type { Logger } from '../../platform/log.ts'
 import type { Client, CredentialStore, Recovery } from '../../store/credentials.ts'
 import type { Keyring } from '../../vault/keyring.ts'
+import { isSealed, notSealed } from '../clients/client-seal.ts'
 import { awaitsClients, openRecoveryLog, requireClients } from './recovery-state.ts'
 import { importSigningKeys, type SigningKeys } from './signing-keys.ts'
 
@@ -130,10 +131,13 @@ export async function openCredentialCache(deps: CredentialCacheDeps): Promise<Cr
   }
 }
 
-type KnownDeps = Pick<CredentialCacheDeps, 'store' | 'keyring' | 'clock'>
+/** A stranger may add any number of them. */
+const FOREIGN_SHOWN_MAX = 10
+
+type KnownDeps = Pick<CredentialCacheDeps, 'store' | 'keyring' | 'clock' | 'log'>
 
 /** Holds the credentials. A change costs what has changed, however many clients there are. */
-async function openKnownCredentials({ store, keyring, clock }: KnownDeps) {
+async function openKnownCredentials({ store, keyring, clock, log }: KnownDeps) {
   const clients = new Map<string, Client>()
   const clientsByExternalId = new Map<string, Client>()
   const deniedTokens = new Map<string, bigint>()
@@ -157,6 +161,12 @@ async function openKnownCredentials({ store, keyring, clock }: KnownDeps) {
     forgottenAt = now
     for (const [jti, expiresAt] of deniedTokens) if (expiresAt <= now) deniedTokens.delete(jti)
   }
+  const removeClient = (id: string) => {
+    const method = clients.get(id)?.method
+    clients.delete(id)
+    if (method?.kind !== 'issuer') return
+    clientsByExternalId.delete(externalKey(method.issuer, method.externalId))
+  }
   const read = async (since: bigint | undefined) => {
     const now = clock()
     // The revision is read before the keys: a key added in between is read now or at the next poll.
@@ -167,7 +177,15 @@ async function openKnownCredentials({ store, keyring, clock }: KnownDeps) {
     }
     if (states.isComplete)
       for (const map of [clients, clientsByExternalId, deniedTokens]) map.clear()
-    for (const client of states.clients) addClient(client)
+    const foreign: string[] = []
+    for (const client of states.clients) {
+      removeClient(client.id)
+      if (isSealed(client, keyring)) addClient(client)
+      else foreign.push(client.id)
+    }
+    if (foreign.length > 0) {
+      log.error({ clients: foreign.slice(0, FOREIGN_SHOWN_MAX), count: foreign.length }, notSealed)
+    }
     for (const { jti, expiresAt } of states.deniedTokens) deniedTokens.set(jti, expiresAt)
     known.recovery = states.recovery
     revision = states.revision

@@ -14,7 +14,7 @@ import type { Session } from '../session.ts'
 import type { CredentialSessions } from './credential-sessions.ts'
 
 export function clientMethods(sessions: CredentialSessions) {
-  const { rows, change, write, dialect } = sessions
+  const { rows, change: changeRow, write, dialect } = sessions
   const [clients, secrets] = [dialect.tableName('client'), dialect.tableName('client_secret')]
   const { insertClient, insertSecret, keepSecrets, raiseNotBefore } = steps(clients, secrets)
   return {
@@ -28,20 +28,20 @@ export function clientMethods(sessions: CredentialSessions) {
       return readClientsWithSecrets(found)
     },
     addClient: (client, secret) =>
-      change(async (session) => {
+      changeRow(async (session) => {
         if (!(await insertClient(session, client))) return 'taken'
         if (secret !== undefined) await insertSecret(session, client.id, secret)
         return 'added'
       }),
     restoreClient: (client, secret) =>
-      change(async (session) => {
+      changeRow(async (session) => {
         await keepSecrets(session, client.id, 0)
         await session.rows({ text: `delete from ${clients} where id = $1`, values: [client.id] })
         await insertClient(session, client)
         await insertSecret(session, client.id, secret)
       }),
     rotateSecret: (clientId, { secret, previousUntil, notBefore }) =>
-      change(async (session) => {
+      changeRow(async (session) => {
         if (!(await raiseNotBefore(session, clientId, notBefore ?? 0n))) return false
         await keepSecrets(session, clientId, previousUntil === undefined ? 0 : 1)
         if (previousUntil !== undefined) {
@@ -55,15 +55,22 @@ export function clientMethods(sessions: CredentialSessions) {
         await insertSecret(session, clientId, secret)
         return true
       }),
-    disableClient: (clientId, at, notBefore) =>
-      change(async (session) => {
-        if (!(await raiseNotBefore(session, clientId, notBefore))) return false
-        // Disabling a client again keeps the first time.
-        await session.rows({
-          text: `update ${clients} set disabled_at = $2 where id = $1 and disabled_at is null`,
-          values: [clientId, at],
+    changeClient: (clientId, change) =>
+      changeRow(async (session) => {
+        const [row] = await session.rows({
+          text: `select ${clientColumns} from ${clients} as client where id = $1
+            ${dialect.forUpdate('wait')}`,
+          values: [clientId],
         })
-        return true
+        const changed = row && change(readClient(row))
+        if (changed === undefined) return undefined
+        const { name, scopes, disabledAt = null, notBefore, seal } = changed
+        await session.rows({
+          text: `update ${clients} set name = $2, scopes = $3, disabled_at = $4, not_before = $5,
+            seal = $6 where id = $1`,
+          values: [clientId, name, scopes.join(' '), disabledAt, notBefore, seal],
+        })
+        return changed
       }),
     // Locks the client before its secret, as a rotation does, so that the two cannot deadlock.
     recordUse: (clientId, secretId, at) =>
@@ -124,8 +131,8 @@ function steps(clients: string, secrets: string) {
       const inserted = await session.rows({
         text: `
           insert into ${clients} (id, customer_id, name, scopes, method, jwks, issuer, external_id,
-            created_at, not_before, bound_to)
-          values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) on conflict do nothing returning 1`,
+            created_at, not_before, bound_to, seal)
+          values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) on conflict do nothing returning 1`,
         values: [
           client.id,
           client.customerId,
@@ -138,6 +145,7 @@ function steps(clients: string, secrets: string) {
           client.createdAt,
           client.notBefore,
           client.boundTo,
+          client.seal,
         ],
       })
       return inserted.length > 0
@@ -169,7 +177,7 @@ function steps(clients: string, secrets: string) {
 /** The columns of table `client` that `readClient` reads. */
 export const clientColumns = `client.id, client.customer_id, client.name, client.scopes,
   client.method, client.jwks, client.issuer, client.external_id, client.created_at,
-  client.not_before, client.disabled_at, client.last_used_at, client.bound_to`
+  client.not_before, client.disabled_at, client.last_used_at, client.bound_to, client.seal`
 
 export function readClient(row: NamedRow): Client {
   const scopes = text(row, 'scopes')
@@ -184,6 +192,7 @@ export function readClient(row: NamedRow): Client {
     notBefore: whole(row, 'not_before'),
     disabledAt: optionalWhole(row, 'disabled_at'),
     lastUsedAt: optionalWhole(row, 'last_used_at'),
+    seal: text(row, 'seal'),
   }
 }
 

@@ -30,6 +30,7 @@ create table ${tableName('client')} (
   disabled_at ${types.integer},
   last_used_at ${types.integer},
   bound_to ${types.key},                  -- the one customer of a client of the operator
+  seal text not null,                     -- v1:<key id>:<hex>; a row without it is refused
   revision ${types.integer} not null default 0,
   check ((method = 'keys') = (jwks is not null)),
   check ((method = 'issuer') = (issuer is not null)),

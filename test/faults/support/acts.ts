@@ -1,6 +1,5 @@
 import { disableClient } from '../../../src/oauth/clients/clients.ts'
 import { systemClock } from '../../../src/platform/clock.ts'
-import { systemRandom } from '../../../src/vault/random.ts'
 import { withdrawal } from '../../support/operation-calls.ts'
 import { type Answer, send } from './client.ts'
 import { type Cluster, credentialsOf } from './cluster.ts'
@@ -34,9 +33,6 @@ export const revoke = (url: string, client: string, token: string): Promise<Answ
 export async function disable({ stores }: Cluster, client: string): Promise<boolean> {
   const store = stores.credentials()
   const keyring = await stores.keyring(store)
-  const done = await disableClient(
-    { store, keyring, clock: systemClock, random: systemRandom },
-    client,
-  )
+  const done = await disableClient({ store, keyring, clock: systemClock }, client)
   return !('refused' in done)
 }

@@ -14,6 +14,7 @@ import { systemRandom } from '../../../src/vault/random.ts'
 import { stoppedJobs } from '../../oauth/support/time.ts'
 import { openPlace, startServiceAt } from '../../support/harness.ts'
 import { startPostgres } from '../../support/postgres-server.ts'
+import { storeDisabled } from '../../support/store-disabled.ts'
 import { newStorePlace, openTestServers, operatorUrl } from '../../support/store-place.ts'
 import { openTestDatabase } from '../../support/test-database.ts'
 import { until } from '../../support/until.ts'
@@ -30,6 +31,7 @@ const client: Client = {
   notBefore: 0n,
   disabledAt: undefined,
   lastUsedAt: undefined,
+  seal: 'of the program',
 }
 
 const keyOf = (id: string): WrappedKey => ({
@@ -70,7 +72,8 @@ onPostgres('the roles and the credential tables', () => {
   test('the app may update last_used_at of a client and nothing else', async (t) => {
     const { place, ask } = await newDatabase(t)
     await ask(
-      `insert into bursar.client values ('c', 'acme', 'n', '', 'secret', null, null, null, 1, 0)`,
+      `insert into bursar.client (id, name, scopes, method, created_at, not_before, seal)
+       values ('c', 'n', '', 'secret', 1, 0, '')`,
     )
     await askAt(place.app, `update bursar.client set last_used_at = 5 where id = 'c'`)
     assert.deepEqual(await ask('select last_used_at from bursar.client'), [['5']])
@@ -79,7 +82,8 @@ onPostgres('the roles and the credential tables', () => {
       `update bursar.client set customer_id = 'borealis'`,
       `update bursar.client set not_before = 0`,
       `delete from bursar.client`,
-      `insert into bursar.client values ('d', 'acme', 'n', '', 'secret', null, null, null, 1, 0)`,
+      `insert into bursar.client (id, name, scopes, method, created_at, not_before, seal)
+       values ('d', 'n', '', 'secret', 1, 0, '')`,
       `insert into bursar.client_secret (client_id, id, hash, created_at) values ('c', 's', 'h', 1)`,
       `update bursar.client_secret set hash = ''`,
       `update bursar.denied_token set expires_at = 0`,
@@ -307,7 +311,7 @@ onPostgres('a standby', () => {
       return sent?.[0] === replayed?.[0]
     })
     await askStandby('select pg_wal_replay_pause()')
-    await command.disableClient(client.id, 5n, 5n)
+    await storeDisabled(command, client.id, 5n, 5n)
     const second = await server.revision()
     assert.ok(second > first.revision)
     const [[written]] = (await ask('select pg_current_wal_flush_lsn()')) as [[string]]

@@ -17,7 +17,7 @@ import { doctorFindings } from '../../support/run-doctor.ts'
 import { addressesOf, execute, prepareServer, testStore } from '../../support/test-database.ts'
 import { until } from '../../support/until.ts'
 
-/** What `doctor` finds in a database. Settings and roles are of a whole server, so it has its own. */
+/** What `doctor` finds in a database. Settings and roles are of a server, so it has its own. */
 describe('doctor on PostgreSQL', { skip: testStore !== 'postgres' && 'needs PostgreSQL' }, () => {
   let primary: PostgresServer
   let standby: PostgresServer

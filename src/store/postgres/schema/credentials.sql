@@ -10,7 +10,7 @@ begin
 end
 $stamp$;
 create trigger stamped before insert or update of customer_id, name, scopes, method, jwks, issuer,
-  external_id, created_at, not_before, disabled_at, bound_to on bursar.client
+  external_id, created_at, not_before, disabled_at, bound_to, seal on bursar.client
   for each row execute function bursar.stamp_revision();
 create trigger stamped before insert on bursar.denied_token
   for each row execute function bursar.stamp_revision();
@@ -34,7 +34,7 @@ create trigger counts_up before update on bursar.credential_revision
 -- A key of a purpose that no version knows serves nobody but an attacker. A later version adds its
 -- purposes here.
 alter table bursar.purpose_key add constraint purpose_key_purpose_is_known
-  check (purpose in ('cursor', 'client-secret', 'token-signing'));
+  check (purpose in ('cursor', 'client-secret', 'client-row', 'token-signing'));
 
 -- An attacker with the login of the app must not be able to undo a refusal. The app can delete a
 -- refused token or a used assertion only after it has expired by the database's clock. It can add
