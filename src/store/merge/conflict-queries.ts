@@ -93,19 +93,28 @@ function repeatedIds(resource: Resource): string {
     where ${differs}`
 }
 
-/** A key that records of several owners share within the file. */
+/**
+ * A key that records of several owners share within the file. Most files repeat none, so keys are
+ * counted first, by their hashes; to count owners too would sort all lines.
+ */
 const repeatedKey = (
   member: string,
   key: readonly string[],
   owner: 'id' | 'customer_id',
-): string => `${selectConflict({ member: `'${member}'`, code: 'repeated', otherLine: 'repeated.first_line' })}
+): string => {
+  const columns = key.join(', ')
+  return `${selectConflict({ member: `'${member}'`, code: 'repeated', otherLine: 'repeated.first_line' })}
     from (
-      select ${key.join(', ')}, min(line) as first_line, min(sequence) as first_sequence
-      from staged where ${key.at(-1)} is not null
-      group by ${key.join(', ')} having count(distinct ${owner}) > 1
+      select ${columns}, min(line) as first_line, min(sequence) as first_sequence
+      from staged_line where (${columns}) in (
+        select ${columns} from staged_line where ${key.at(-1)} is not null
+        group by ${columns} having count(*) > 1
+      )
+      group by ${columns} having count(distinct ${owner}) > 1
     ) as repeated
     join staged on ${key.map((column) => `staged.${column} = repeated.${column}`).join(' and ')}
     where staged.sequence > repeated.first_sequence`
+}
 
 type StoredConflict = {
   readonly member: string

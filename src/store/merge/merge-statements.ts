@@ -1,12 +1,6 @@
 import { fullTable, type Resource } from '../../contract/resource.ts'
 import type { Dialect } from '../dialect.ts'
-import {
-  addCustomers,
-  countChanges,
-  customerId,
-  customerNumber,
-  lastChangeNumber,
-} from '../schema/customers.ts'
+import { addCustomers, countChanges, customerId, customerNumber } from '../schema/customers.ts'
 import { filterColumns, filterValue, memberColumns } from '../schema/tables.ts'
 import type { Statement } from '../session.ts'
 
@@ -241,27 +235,28 @@ export function storedInFull(resource: Resource, { tableName, indexedBy, listedI
 
 /**
  * Inserts in the order of the primary key, which fills the table's pages one after the other. The
- * versions of a customer get the numbers after its last one, in that order.
+ * versions of a customer get the numbers after its last one, in that order. Lines of several files
+ * are numbered through. A record that loses a value has another origin.
  */
-function insertRecords(resource: Resource, dialect: Dialect): string {
-  const members = [...dialect.listedId.columns, ...memberColumns(resource)].join(', ')
-  const change = `${lastChangeNumber(dialect, 'staged.customer_id')}
-         + row_number() over (partition by customer order by deleted_at is not null, position)`
+function insertRecords(resource: Resource, { tableName, ...dialect }: Dialect): string {
+  const members = [...dialect.listedId.columns, ...memberColumns(resource)]
   const [body, checksum] =
     resource.mask === undefined ? ['full_body', 'full_checksum'] : ['masked', 'masked_checksum']
-  return `insert into ${dialect.tableName(resource.table)} (
-         customer, deleted, position, ${members}, body,
-         deleted_at, updated_at, source_version, stored_at, change, id_taken, checksum, source_digest, origin, origin_line)
-       select customer, deleted_at is not null, position, ${members}, ${body},
-         deleted_at, updated_at, source_version, ${timeOfMerge(dialect)}, ${change}, id_taken = 1, ${checksum}, source_digest, ${origin}
-       from staged
-       order by customer, deleted_at is not null, position`
+  const order = 'staged.deleted_at is not null, staged.position'
+  return `insert into ${tableName(resource.table)} (
+         customer, deleted, position, ${members.join(', ')}, body,
+         deleted_at, updated_at, source_version, stored_at,
+         change, id_taken, checksum, source_digest,
+         origin, origin_line)
+       select owner.number, staged.deleted_at is not null, staged.position, ${members.map((column) => `staged.${column}`).join(', ')}, ${body},
+         deleted_at, updated_at, source_version, ${timeOfMerge(dialect)},
+         owner.changes + row_number() over (partition by owner.number order by ${order}), id_taken = 1, ${checksum}, source_digest,
+         case when is_loser = 1 then source.taker else source.origin end, staged.line - source.lines_before
+       from staged_line as staged cross join ${tableName('customer')} as owner
+         left join staged_origin as source on source.file = staged.file
+       where owner.id = staged.customer_id
+       order by owner.number, ${order}`
 }
-
-/** Lines of several files are numbered through. A record that loses a value has another origin. */
-const origin = ['case when is_loser = 1 then taker else origin end', 'staged.line - lines_before']
-  .map((column) => `(select ${column} from staged_origin where staged_origin.file = staged.file)`)
-  .join(', ')
 
 /** Notes each value that a record loses, by which a page of the past finds it. */
 function noteFormerValues(resource: Resource, replaced: string, dialect: Dialect): string {

@@ -24,10 +24,6 @@ export const customerNumber = ({ tableName }: Names, id: string): string =>
 export const customerId = ({ tableName }: Names, number: string): string =>
   `(select id from ${tableName('customer')} where number = ${number})`
 
-/** The number of the last version that was stored for a customer, as an expression. */
-export const lastChangeNumber = ({ tableName }: Names, id: string): string =>
-  `(select changes from ${tableName('customer')} where id = ${id})`
-
 /** Counts the staged records as versions of their customers, after they were stored. */
 export const countChanges = ({ tableName }: Names): string =>
   `update ${tableName('customer')} as counted set changes = counted.changes + stored.records

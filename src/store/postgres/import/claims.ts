@@ -18,17 +18,25 @@ export type Claimed = 'new' | 'all'
  * A value is `new` unless the stored version of the same record has it. While the row of its
  * customer is locked, no other record can get such a value.
  */
-export const claimValues = (resource: Resource, claimed: Claimed): string => `
-  insert into ${claim} (digest)
-  select distinct hashtextextended(value, 0) as digest from (
-    select brought.value
+export function claimValues(resource: Resource, claimed: Claimed): string {
+  const digests = broughtBy(resource, claimed).map((value) => digestOf(value))
+  return `
+  with brought as materialized (
+    select ${digests.map((digest, at) => `${digest} as digest_${at}`).join(', ')}
     from staged ${claimed === 'all' ? '' : joinStored(resource)}
-    cross join lateral (values ${broughtBy(resource, claimed).join(', ')}) as brought (value)
-    where staged.id is not null and brought.value is not null
-    union all
-    select 'customer ' || customer_id from staged where staged.id is not null and customer is null
+    where staged.id is not null
+  )
+  insert into ${claim} (digest)
+  select distinct digest from (
+    ${digests.map((_, at) => `select digest_${at} as digest from brought union all`).join(' ')}
+    select ${digestOf("'customer ' || customer_id")} from (
+      select distinct customer_id from staged where staged.id is not null and customer is null
+    ) as added
   ) as brought
-  order by digest`
+  where digest is not null order by digest`
+}
+
+const digestOf = (value: string): string => `hashtextextended(${value}, 0)`
 
 const joinStored = ({ table }: Resource): string => `
     left join ${tableName(table)} as stored
