@@ -2,6 +2,7 @@ import { createReadStream } from 'node:fs'
 import type { RecordRules } from '../../contract/resource.ts'
 import { limits } from '../../platform/limits.ts'
 import { resourceOf } from '../../resources/catalogue.ts'
+import { CHANGED_MEANWHILE } from '../../store/records/import.ts'
 import type { Store } from '../../store/records.ts'
 import { type ImportReport, importEntries } from '../files/import-file.ts'
 import { readContent } from '../files/reading/content.ts'
@@ -20,10 +21,21 @@ type StreamImport = {
   readonly mayCommit: () => Promise<void>
 }
 
-/** Reads, checks, stages and merges the records of a stream that was received whole. */
-export async function importStream(
+/**
+ * Reads, checks, stages and merges the records of a stream that was received whole. Lines that are
+ * stored as they are need not be parsed. If another writer changes such a record before the merge,
+ * the stream is read once more, and every line is parsed.
+ */
+export async function importStream(job: StreamJob, deps: StreamImport): Promise<ImportReport> {
+  const report = await importOnce(job, deps, true)
+  const isOvertaken = report.faults.some(({ code }) => code === CHANGED_MEANWHILE.code)
+  return isOvertaken ? await importOnce(job, deps, false) : report
+}
+
+async function importOnce(
   { kind, path, isGzip, sha256, clientId, customerId, answer, ...job }: StreamJob,
   { store, rules, signal, tell, mayCommit }: StreamImport,
+  looksUp: boolean,
 ): Promise<ImportReport> {
   const file = createReadStream(path)
   const pace = () => {
@@ -35,7 +47,7 @@ export async function importStream(
   try {
     const content = readContent(file, { isGzip, bytesRead: () => file.bytesRead }, requestBounds)
     const entries: InputFile['entries'] = (findKnown) =>
-      readNdjson(content, requestReading(pace), findKnown)
+      readNdjson(content, requestReading(pace), looksUp ? findKnown : undefined)
     return await importEntries(store, resourceOf(kind), entries, {
       dryRun: false,
       allowOlder: job.allowOlder,

@@ -94,10 +94,3 @@ function stageKnown(resource: Resource, dialect: Dialect): string {
 /** Whether a staged record has the id of a known line. */
 export const repeatsKnown =
   'select exists (select 1 from staged_line join known on known.id = staged_line.id) as holds'
-
-export const CHANGED_MEANWHILE = {
-  line: 0,
-  member: 'file',
-  code: 'changed_meanwhile',
-  reason: 'has records that another writer changed while it was read; import it again',
-} as const

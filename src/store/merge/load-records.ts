@@ -2,6 +2,7 @@ import type { Resource } from '../../contract/resource.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Dialect } from '../dialect.ts'
 import {
+  CHANGED_MEANWHILE,
   type FoundFaults,
   type LineName,
   type MergeOptions,
@@ -14,7 +15,7 @@ import {
 import type { Session, StagedValue } from '../session.ts'
 import { conflictQueries } from './conflict-queries.ts'
 import { conflictReader, findFaults, rejectConflicts } from './find-faults.ts'
-import { CHANGED_MEANWHILE, holds, openKnownRecords, repeatsKnown } from './known-records.ts'
+import { holds, openKnownRecords, repeatsKnown } from './known-records.ts'
 import { mergeStaged, type Storing } from './merge-staged.ts'
 import { mergeStatements } from './merge-statements.ts'
 import { hasRepeats, knownRow, stagedRows, stagingOf } from './staging.ts'

@@ -196,3 +196,11 @@ export type MergeReport = FoundFaults & {
   readonly changed: number
   readonly unchanged: number
 }
+
+/** The fault of an import whose known records were changed before its merge. */
+export const CHANGED_MEANWHILE = {
+  line: 0,
+  member: 'file',
+  code: 'changed_meanwhile',
+  reason: 'has records that another writer changed while it was read; import it again',
+} as const

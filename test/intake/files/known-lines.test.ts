@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { checkStored } from '../../../src/intake/check-stored.ts'
 import {
@@ -8,8 +10,11 @@ import {
 } from '../../../src/intake/files/import-file.ts'
 import { readNdjson } from '../../../src/intake/files/reading/lines.ts'
 import type { FindKnown } from '../../../src/intake/files/reading/read-entries.ts'
+import { importStream } from '../../../src/intake/writer/import-stream.ts'
+import type { StreamJob } from '../../../src/intake/writer/stream-job.ts'
 import { fiatAccount } from '../../../src/resources/fiat-account.ts'
 import type { Store } from '../../../src/store/records.ts'
+import { temporaryFolder } from '../../support/harness.ts'
 import { openTestStore, rules, type TestStore } from '../../support/record-store.ts'
 import { aFiatAccount, anId } from '../../support/records.ts'
 
@@ -157,6 +162,54 @@ describe('lines that are stored as they are', () => {
     assert.equal(report.faultCount, 1)
     assert.match(report.faults[0]?.reason ?? '', /another writer changed while it was read/)
     assert.equal((await importLines(lines)).changed, 1)
+  })
+
+  test('are parsed in a second reading, if another writer changes one before a stream merges', async () => {
+    await importLines(lines)
+    const late = { ...JSON.parse(lines[0] ?? ''), ref_id: 'late' }
+    const { operator } = tested.store
+    let loads = 0
+    const overtaken: Pick<Store, 'operator'> = {
+      operator: {
+        ...operator,
+        beginLoad: async (...given) => {
+          const load = await operator.beginLoad(...given)
+          const isFirst = loads === 0
+          loads += 1
+          const merge: typeof load.merge = async (options) => {
+            if (isFirst) await tested.take('fiat-accounts', [late])
+            return await load.merge(options)
+          }
+          return { ...load, merge }
+        },
+      },
+    }
+    const folder = temporaryFolder()
+    const path = join(folder, 'stream')
+    writeFileSync(path, `${lines.join('\n')}\n`)
+    const job: StreamJob = {
+      kind: 'fiat-accounts',
+      path,
+      isGzip: false,
+      sha256: '',
+      clientId: 'client_payouts',
+      customerId: undefined,
+      allowOlder: false,
+      takeOver: false,
+      answer: undefined,
+      clockAhead: 0n,
+    }
+    const report = await importStream(job, {
+      store: overtaken,
+      rules,
+      signal: new AbortController().signal,
+      tell: () => {},
+      mayCommit: async () => {},
+    })
+    rmSync(folder, { recursive: true })
+    const { records, added, changed, unchanged } = report
+    assert.deepEqual([loads, records, added, changed], [2, lines.length, 0, 1])
+    assert.equal(unchanged, lines.length - 1)
   })
 
   test('are parsed if what is stored is damaged, so that the import mends it', async () => {

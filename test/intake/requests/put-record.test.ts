@@ -92,7 +92,8 @@ describe('a record that is put', () => {
     }
     // A body without an id has other bytes than any line.
     assert.deepEqual(await unknown('newco'), [3])
-    assert.deepEqual(await unknown(undefined), [2, 3])
+    // The first import has noted the bytes of its line.
+    assert.deepEqual(await unknown(undefined), [2])
   })
 
   test('is replaced only if the version is the one that If-Match names', async () => {
