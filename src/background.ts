@@ -46,6 +46,11 @@ export const jobs = {
     in: 'src/store/imports/open-imports.ts',
     everyMs: limits.importReportMs,
   },
+  'report-audit': {
+    does: 'writes the counts of the minute to the audit log, and its head to the log',
+    in: 'src/store/audit/report-audit.ts',
+    everyMs: limits.auditReportMs,
+  },
   'compare-checksums': {
     does: 'compares stored records with their checksums',
     in: 'src/store/integrity/damage-scan.ts',

@@ -1,9 +1,11 @@
 import { openBackground } from './background.ts'
+import type { AuditEntry } from './contract/audit-entry.ts'
 import type { Clock } from './platform/clock.ts'
 import type { Config } from './platform/config.ts'
 import type { Check } from './platform/finding.ts'
 import { openOnce } from './platform/open-once.ts'
 import { readPostgresUrl } from './platform/postgres-url.ts'
+import type { AuditDeps, AuditLog, AuditReader } from './store/audit.ts'
 import type { CredentialStore } from './store/credentials.ts'
 import type { StoredRows } from './store/integrity/stored-rows.ts'
 import type { OpenedStores, StoreDeps, StoreFiles } from './store/opened-stores.ts'
@@ -16,25 +18,41 @@ import { openedFiles } from './store/sqlite/files/opened-files.ts'
 import {
   besidePath,
   isVacant,
+  isWhole,
+  keyFileBeside,
   requireFiles,
   type StorePaths,
   storePaths,
 } from './store/sqlite/files/require-files.ts'
 import { watchFiles } from './store/sqlite/files/watch-files.ts'
 import { claimIssuer, type IssuerClaim, isClaimed } from './store/sqlite/issuer-claim.ts'
-import { appliedSteps } from './store/sqlite/migrate.ts'
+import { appliedAt, appliedSteps } from './store/sqlite/migrate.ts'
+import { openSqliteAudit, openSqliteAuditReader } from './store/sqlite/open-sqlite-audit.ts'
 import { openSqliteCredentials } from './store/sqlite/open-sqlite-credentials.ts'
 import { openSqliteImports } from './store/sqlite/open-sqlite-imports.ts'
 import { openSqliteStore } from './store/sqlite/open-sqlite-store.ts'
 import { openSandboxState } from './store/sqlite/sandbox/open-sandbox-state.ts'
 import { StoreUnavailable } from './store/unavailable.ts'
+import { printInstant } from './values/instant.ts'
 import type { Keyring } from './vault/keyring.ts'
 import { openVault } from './vault/open-vault.ts'
+import type { PurposeKeyStore } from './vault/purpose-key.ts'
 import { systemRandom } from './vault/random.ts'
 
 /** The stores of one database and the keys that they keep. No other file names an adapter. */
 export type Stores = OpenedStores & {
   keyring(credentials: CredentialStore): Promise<Keyring>
+  /** The audit log of this process. Its first entry says which schema a new log has begun with. */
+  auditLog(keyring: Keyring): Promise<AuditLog>
+}
+
+/** The audit log for the owner of the store, or its auditor. */
+export type AuditArchive = {
+  readonly reader: AuditReader
+  /** The keys of the store. Makes none. */
+  keyring(): Promise<Keyring>
+  /** A chain of the owner. */
+  openLog(keyring: Keyring): AuditLog
 }
 
 export type { StoreDeps }
@@ -82,7 +100,14 @@ export async function createStore(sources: StoreDeps): Promise<void> {
 
 type Creation = 'nothing' | 'a whole store' | 'what is missing'
 
-type Migration = Roles & { readonly creates: Creation; readonly refusesServed: boolean }
+type Migration = Roles & {
+  readonly creates: Creation
+  readonly refusesServed: boolean
+  /** Runs the work, and writes it to the audit log, if the store has one before. */
+  readonly recorded: (log: AuditLog | undefined, work: Migrating) => ReturnType<Migrating>
+}
+
+type Migrating = () => Promise<readonly string[]>
 
 /**
  * Brings the schema up to date and returns the names of the applied steps. On PostgreSQL this runs
@@ -92,13 +117,17 @@ type Migration = Roles & { readonly creates: Creation; readonly refusesServed: b
  */
 export async function migrateStores(
   sources: StoreDeps,
-  { creates, refusesServed, ...roles }: Migration,
+  { creates, refusesServed, recorded, ...roles }: Migration,
 ): Promise<readonly string[]> {
   const addresses = readPostgresUrl(sources.config.databaseUrl)
   if (addresses !== undefined) {
-    const { migratePostgres, poolerSettings } = await loadPostgres()
+    const { migratePostgres, poolerSettings, withOwnedAudit } = await loadPostgres()
     const settings = poolerSettings(sources.config)
-    return await migratePostgres(addresses, roles, { settings })
+    return await withOwnedAudit(addresses, async (owned) => {
+      const hasLog = await owned.hasLog()
+      const log = hasLog ? owned.openLog(await ownedKeys(sources, owned.keys)) : undefined
+      return await recorded(log, () => migratePostgres(addresses, roles, { settings }))
+    })
   }
   const paths = storePaths(sources.config.databaseUrl)
   const isLegal = creates === 'a whole store' ? isVacant(paths) : creates === 'what is missing'
@@ -110,8 +139,20 @@ export async function migrateStores(
   }
   const stepsNow = () => [paths.records, paths.credentials].flatMap(appliedSteps)
   const before = new Set(stepsNow())
-  await openAll(sources)
-  return stepsNow().filter((step) => !before.has(step))
+  const work = async () => {
+    await openAll(sources)
+    return stepsNow().filter((step) => !before.has(step))
+  }
+  if (!isWhole(paths)) return await work()
+  const stores = embeddedStores(sources, 'opened')
+  try {
+    const credentials = stores.credentials()
+    const hasLog = (await credentials.readPurposeKeys()).length > 0
+    const log = hasLog ? await stores.auditLog(await stores.keyring(credentials)) : undefined
+    return await recorded(log, work)
+  } finally {
+    await stores.close()
+  }
 }
 
 /** Opens and closes each part of an embedded store, which creates and migrates it. */
@@ -165,6 +206,46 @@ export async function lastArchivedAt({ databaseUrl }: Config): Promise<bigint | 
   return await (await loadPostgres()).lastArchivedAt(readPostgresUrl(databaseUrl) ?? [])
 }
 
+/** Opens the audit log alone. On PostgreSQL as the owner of the database, or its auditor. */
+export async function withAuditArchive<T>(
+  sources: StoreDeps,
+  work: (archive: AuditArchive) => Promise<T>,
+): Promise<T> {
+  const { config, clock } = sources
+  const addresses = readPostgresUrl(config.databaseUrl)
+  const vault = { ...keySources(sources), readsOnly: true }
+  if (addresses !== undefined) {
+    const { withOwnedAudit } = await loadPostgres()
+    return await withOwnedAudit(addresses, (owned) =>
+      work({
+        reader: owned.reader,
+        keyring: () => openVault({ store: owned.keys, ...vault, keyFile: undefined }),
+        openLog: (keyring) => owned.openLog({ clock, key: () => keyring.current('audit') }),
+      }),
+    )
+  }
+  const paths = storePaths(config.databaseUrl)
+  const stores = embeddedStores(sources, 'opened')
+  const reader = openSqliteAuditReader(paths.credentials)
+  try {
+    return await work({
+      reader,
+      keyring: () =>
+        openVault({ store: stores.credentials(), ...vault, keyFile: keyFileOf(sources, paths) }),
+      openLog: (keyring) => stores.audit(() => keyring.current('audit')),
+    })
+  } finally {
+    reader.close()
+    await stores.close()
+  }
+}
+
+async function ownedKeys(sources: StoreDeps, store: PurposeKeyStore): Promise<AuditDeps> {
+  const sought = { ...keySources(sources), store, keyFile: undefined, readsOnly: true }
+  const keyring = await openVault(sought)
+  return { clock: sources.clock, key: () => keyring.current('audit') }
+}
+
 /** The files of the embedded store. Undefined on PostgreSQL, which has its own tools. */
 export function storeFiles({ databaseUrl, operatorDatabaseUrl }: Config): StoreFiles | undefined {
   const url = operatorDatabaseUrl ?? databaseUrl
@@ -201,12 +282,18 @@ function embeddedStores(sources: StoreDeps, mode: 'opened' | 'created' | 'watche
     mode === 'watched'
       ? watchFiles({ files, written: credentialsPath, log, background })
       : undefined
+  const confirmIntact = watch?.confirmIntact ?? files.confirm
+  const audit = openOnce((key: AuditDeps['key']) =>
+    noting(credentialsPath, (path) => openSqliteAudit(path, confirmIntact, { clock, key })),
+  )
   let claim: IssuerClaim | undefined
   const stores: OpenedStores = {
     records: records.open,
     credentials: credentials.open,
     quotes: quotes.open,
     imports: imports.open,
+    audit: audit.open,
+    schemaSteps: async () => [recordsPath, credentialsPath].flatMap(appliedAt),
     sandbox: sandbox.open,
     claimIssuer: async (issuer) => {
       claim = await claimIssuer(claimPath(paths), issuer)
@@ -219,19 +306,46 @@ function embeddedStores(sources: StoreDeps, mode: 'opened' | 'created' | 'watche
       watch?.stop()
       claim?.release()
       await imports.close()
+      await audit.close()
       await sandbox.close()
       await quotes.close()
       await credentials.close()
       await records.close()
     },
   }
-  return withKeyring(sources, stores, besidePath(paths.records, 'master-key'))
+  return withKeyring(sources, stores, keyFileOf(sources, paths))
 }
+
+const keyFileOf = ({ keyFile }: StoreDeps, paths: StorePaths): string =>
+  keyFile ?? keyFileBeside(paths)
 
 /** Adds the keys. Only the embedded store makes a key file, where no key is configured. */
 function withKeyring(sources: StoreDeps, stores: OpenedStores, keyFile?: string): Stores {
-  const { clock, config } = sources
-  const { masterKey, keyCommand, previousMasterKey } = config
-  const keys = { masterKey, keyCommand, previousMasterKey, keyFile, clock, random: systemRandom }
-  return { ...stores, keyring: (store) => openVault({ store, ...keys }) }
+  const vault = { ...keySources(sources), keyFile }
+  return {
+    ...stores,
+    keyring: (store) => openVault({ store, ...vault }),
+    auditLog: async (keyring) => {
+      const log = stores.audit(() => keyring.current('audit'))
+      if (keyring.made.includes('audit')) await log.write(await schemaEntry(stores))
+      return log
+    },
+  }
+}
+
+const keySources = ({
+  clock,
+  config: { masterKey, keyCommand, previousMasterKey },
+}: StoreDeps) => ({
+  masterKey,
+  keyCommand,
+  previousMasterKey,
+  clock,
+  random: systemRandom,
+})
+
+/** The first steps of a schema come before its first key, so they have no entries of their own. */
+async function schemaEntry({ schemaSteps }: OpenedStores): Promise<AuditEntry> {
+  const steps = (await schemaSteps()).map(({ name, at }) => ({ name, at: printInstant(at) }))
+  return { action: 'find_schema', actor: { type: 'program' }, outcome: 'done', steps }
 }

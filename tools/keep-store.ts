@@ -28,7 +28,14 @@ async function keepPostgres() {
     const { url, operatorUrl, superuserUrl } = await openTestDatabase()
     const env = { ...keptEnv, DATABASE_URL: url, OPERATOR_DATABASE_URL: operatorUrl }
     const answers = await askKept(env, await fillKept(env))
-    const words = ['--schema=bursar', '--inserts', '--no-owner', '--no-privileges', superuserUrl]
+    const words = [
+      '--schema=bursar',
+      '--schema=bursar_audit',
+      '--inserts',
+      '--no-owner',
+      '--no-privileges',
+      superuserUrl,
+    ]
     const dump = execFileSync('pg_dump', words, { encoding: 'utf8' })
     // Lines for psql alone.
     const [name] = keptFiles.postgres

@@ -1,12 +1,14 @@
 import type { Command } from 'commander'
 import { checkStored, listFaults } from '../intake/check-stored.ts'
 import { systemClock } from '../platform/clock.ts'
+import type { Config } from '../platform/config.ts'
 import { openLog } from '../platform/log.ts'
 import { resources } from '../resources/catalogue.ts'
 import { checkStore, migrateStores, type StoreDeps } from '../stores.ts'
 import { counted } from '../values/counted.ts'
 import { type CommonOptions, configOf, newCommand } from './options.ts'
 import { CommandFailed, type Output, printResult } from './output.ts'
+import { auditing } from './processes/command-audit.ts'
 import type { CreateOption } from './with-stores.ts'
 
 type MigrateOptions = CommonOptions &
@@ -29,7 +31,7 @@ export function migrateCommand(output: Output): Command {
     )
     .option('--check', 'Check the integrity of the whole store and of every stored record too.')
     .option('--create', 'Make an empty database where one of the embedded store is missing.')
-    .action(async (options: MigrateOptions) => {
+    .action(async (options: MigrateOptions, command: Command) => {
       const { appRole: app, operatorRole: operator } = options
       const deps = { config: configOf(options), clock: systemClock, log: openLog('warn') }
       const applied = await migrateStores(deps, {
@@ -38,6 +40,14 @@ export function migrateCommand(output: Output): Command {
         creates: creates(options),
         // A check reads beside a server.
         refusesServed: options.check !== true,
+        recorded: (log, work) => {
+          if (log === undefined) return work()
+          return auditing(log, command, asOwner(deps.config), async ({ note }) => {
+            const ids = await work()
+            note({ ids })
+            return ids
+          })
+        },
       })
       const summary = `up to date; ${stepsOf(applied)}`
       if (options.check !== true) {
@@ -63,6 +73,9 @@ export function migrateCommand(output: Output): Command {
       )
     })
 }
+
+/** The owner connects by DATABASE_URL, whatever the operator's URL is. */
+const asOwner = (config: Config): Config => ({ ...config, operatorDatabaseUrl: undefined })
 
 async function check(deps: StoreDeps) {
   const { faults, records } = await checkStore(deps, (rows) => checkStored(resources, rows))

@@ -130,6 +130,27 @@ export const storeLimits = {
   /** After this time the database ends a consumption whose process has vanished. */
   consumptionIdleMs: 5000,
   consumptionsWaitingMax: 5000,
+  /** Entries of the audit log that share a commit, and that may wait for it. */
+  auditEntriesPerCommitMax: 500,
+  auditEntriesWaitingMax: 5000,
+  /** How long an entry may take on the embedded store, as a quote. */
+  auditWriteMs: 5000,
+  /** Ids in one line, as many as a batch of single records has: 8 KB. */
+  auditIdsPerLineMax: 200,
+  /** How often a process writes what it has counted, and the head of its chain. */
+  auditReportMs: 60_000,
+  /** Rows of one such count: clients beyond them are counted together. */
+  auditCountsMax: 1000,
+  /** Lines that a reader of the log takes at a time: some megabytes at most. */
+  auditPageLines: 500,
+  /** The newest lines that `bursar audit` shows, unless it is given a number. */
+  auditShownLines: 100,
+  auditShownLinesMax: 10_000,
+  /** Findings of `audit verify --json` that are listed; the rest are counted. */
+  auditFindingsListedMax: 1000,
+  /** How often `audit --follow` looks, and how late a line may come: its deadline, and skew. */
+  auditFollowMs: 1000,
+  auditLateMs: 30_000,
   /** The embedded store: how long a start, a command or an import waits for a merge to end. */
   storeLockWaitMs: 60_000,
   /** How long a write of a server waits for a lock, and the longest pause between attempts. */

@@ -2,6 +2,7 @@ import type { Background } from '../background.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Config } from '../platform/config.ts'
 import type { Logger } from '../platform/log.ts'
+import type { AuditDeps, AuditLog } from './audit.ts'
 import type { CredentialStore } from './credentials.ts'
 import type { FeeQuoteStore } from './fee-quotes.ts'
 import type { ImportRegistry } from './imports.ts'
@@ -15,6 +16,10 @@ export type OpenedStores = {
   quotes(): FeeQuoteStore
   /** Sees every customer, so it is for processes that serve the operator. */
   imports(): ImportRegistry
+  /** The audit log of this process. Opened once, with the keys of the first call. */
+  audit(key: AuditDeps['key']): AuditLog
+  /** The steps of the schema that the store has, and when each was applied. */
+  schemaSteps(): Promise<readonly AppliedAt[]>
   /** What the tests of a sandbox may do. Only the embedded store has it. */
   readonly sandbox: (() => SandboxState) | undefined
   /**
@@ -31,12 +36,17 @@ export type OpenedStores = {
   close(): Promise<void>
 }
 
+/** A step of the schema, and when it was applied: microseconds since 1970, UTC. */
+export type AppliedAt = { readonly name: string; readonly at: bigint }
+
 export type StoreDeps = {
   readonly config: Config
   readonly clock: Clock
   readonly log: Logger
   /** Runs the jobs of the stores. A command needs not know when they ran. */
   readonly background?: Background
+  /** The master key file, where it is not beside the store. */
+  readonly keyFile?: string
 }
 
 /** Whether the files of the embedded store are still those that this process has opened. */
@@ -56,6 +66,8 @@ export type StoreWatch = {
 export type StoreFiles = {
   /** The first database, which names the store in messages. */
   readonly path: string
+  /** Where the master key is, if it is not configured. */
+  readonly keyFile: string
   /** The names of the databases in a backup. The first is that of `path`. */
   readonly names: readonly string[]
   /** Whether there is a store, complete or not. */
@@ -66,6 +78,11 @@ export type StoreFiles = {
   lastBackupAt(): bigint | undefined
   /** Copies the store, as it is at one moment, to a folder. Returns the faults of the copies. */
   copyTo(folder: string): Promise<readonly string[]>
+  /**
+   * Adds the lines of the audit log to those of a store in a folder, which will replace this one.
+   * Returns how many were added.
+   */
+  carryAuditLog(folder: string): number
   /** Moves the databases of a folder to the store. False if another process uses the store. */
   replaceFrom(folder: string): boolean
 }

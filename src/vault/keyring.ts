@@ -19,6 +19,8 @@ export type Keyring = {
   byId(id: string): PurposeKey | undefined
   /** Every key of a purpose, including revoked keys, in the order in which they were added. */
   all(purpose: Purpose): readonly PurposeKey[]
+  /** The purposes whose first key this process has made. */
+  readonly made: readonly Purpose[]
   /** Reads the store again. On failure it keeps the known keys. */
   reload(): Promise<void>
   /** Adds a key. `revokeOthers` revokes the others now instead of letting them expire. */
@@ -32,6 +34,8 @@ export type KeyringDeps = {
   readonly masters: MasterKeys
   readonly clock: Clock
   readonly random: Random
+  /** For a process that may not make keys. */
+  readonly readsOnly?: boolean
 }
 
 /** Longer than the interval at which processes poll, so that each knows a key before its use. */
@@ -41,9 +45,10 @@ const ACTIVATION_DELAY_MICROS = 5_000_000n
 export async function openKeyring(deps: KeyringDeps): Promise<Keyring> {
   const { store, masters, clock, random } = deps
   let keys = await readKeys(store, masters)
-  for (const purpose of purposes) {
+  const made: Purpose[] = []
+  for (const purpose of deps.readsOnly === true ? [] : purposes) {
     if (keys.some((key) => key.purpose === purpose)) continue
-    await store.addPurposeKey(makeKey(deps, purpose, clock()), 'if-none')
+    if (await store.addPurposeKey(makeKey(deps, purpose, clock()), 'if-none')) made.push(purpose)
   }
   keys = await readKeys(store, masters)
 
@@ -54,6 +59,7 @@ export async function openKeyring(deps: KeyringDeps): Promise<Keyring> {
     current: (purpose) => newestActive(keys, purpose, clock()),
     byId: (id) => keys.find((key) => key.id === id && key.revokedAt === undefined),
     all: (purpose) => keys.filter((key) => key.purpose === purpose),
+    made,
     reload,
     rotate: async (purpose, { revokeOthers }) => {
       const now = clock()

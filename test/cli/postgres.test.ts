@@ -37,7 +37,7 @@ function documented(part: string): RegExp {
 
 describe('migrate', () => {
   test('creates the schema once, however often it runs', async () => {
-    await database.ask('drop schema bursar cascade')
+    await database.ask('drop schema bursar, bursar_audit cascade')
     const runs = await Promise.all(
       [1, 2, 3].map(() => run(['migrate', '--json'], { DATABASE_URL: database.ownerUrl })),
     )

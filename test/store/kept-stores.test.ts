@@ -24,7 +24,7 @@ function copyFiles(version: string, context: TestContext): Copy {
 async function copyDatabase(version: string, context: TestContext): Promise<Copy> {
   const database = await openTestDatabase()
   context.after(database.drop)
-  await database.ask('drop schema bursar cascade')
+  await database.ask('drop schema bursar, bursar_audit cascade')
   const dump = readKept(version, keptFiles.postgres[0]).toString()
   await withPrimary(addressesOf(database.ownerUrl), (owner) => owner.execute(dump))
   const { url, operatorUrl, ownerUrl } = database
@@ -35,7 +35,7 @@ async function copyDatabase(version: string, context: TestContext): Promise<Copy
 for (const version of readdirSync(keptFolder)) {
   test(`a store of ${version} is migrated, and answers what that version answered`, async (t) => {
     const copy = await (testStore === 'postgres' ? copyDatabase : copyFiles)(version, t)
-    const migrated = await runBursar(copy.migratedBy, ['migrate', '--check'])
+    const migrated = await runBursar(copy.migratedBy, ['migrate', '--check'], '', keptEnv)
     assert.match(migrated.out, /^up to date; .*; no integrity faults in 7 records\n$/, migrated.err)
     const answers = JSON.parse(readKept(version, 'answers.json').toString())[testStore]
     assert.deepEqual(await askKept(copy.env, Object.keys(answers)), answers)

@@ -39,7 +39,7 @@ async function newPlace(context: TestContext): Promise<Place> {
   if (isPostgres) {
     const database = await openTestDatabase()
     context.after(database.drop)
-    await database.ask('drop schema bursar cascade')
+    await database.ask('drop schema bursar, bursar_audit cascade')
     const owner = addressesOf(database.ownerUrl)
     return {
       migrate: async (steps) => void (await migratePostgres(owner, roles, { steps })),

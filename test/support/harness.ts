@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -13,7 +12,13 @@ import { type ServiceParts, startService } from '../../src/service.ts'
 import { withPrimary } from '../../src/store/postgres/cluster/with-primary.ts'
 import { createStore, openOperatorStores } from '../../src/stores.ts'
 import { checkAnswer } from './check-answers.ts'
-import { addressesOf, openTestDatabase, stoppedClock, testStore } from './test-database.ts'
+import {
+  addressesOf,
+  openTestDatabase,
+  stoppedClock,
+  testMasterKey,
+  testStore,
+} from './test-database.ts'
 
 /** A sandbox service in this process, over a separate store. */
 export type TestService = {
@@ -149,7 +154,6 @@ export type StoreLocation = {
 
 /** The sandbox that the global setup has filled: a folder, or a database's name on PostgreSQL. */
 const filledSandbox = process.env.BURSAR_TEST_SANDBOX
-const masterKey = process.env.BURSAR_TEST_MASTER_KEY ?? randomBytes(32).toString('base64')
 
 /** A new store: a copy of the filled sandbox if the run has one, else empty. */
 export async function openPlace(store = testStore, isFilled = false): Promise<StoreLocation> {
@@ -159,7 +163,7 @@ export async function openPlace(store = testStore, isFilled = false): Promise<St
       env: {
         DATABASE_URL: database.url,
         OPERATOR_DATABASE_URL: database.operatorUrl,
-        BURSAR_MASTER_KEY: masterKey,
+        BURSAR_MASTER_KEY: testMasterKey(),
       },
       commandUrl: database.operatorUrl,
       superuserUrl: database.superuserUrl,

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
+import { testMasterKey } from './test-database.ts'
 
 /** The program in its own process, as an operator starts it. */
 export type Program = {
@@ -45,10 +46,25 @@ function creating(words: readonly string[]): readonly string[] {
 const quiet = ([command = '']: readonly string[]): Readonly<Record<string, string>> =>
   ['serve', 'sandbox'].includes(command) ? {} : { LOG_LEVEL: 'warn' }
 
+/** PostgreSQL has no key file, and the audit log of every command needs a key. */
+function keyed({ env = {} }: ProgramOptions): Readonly<Record<string, string>> {
+  const isPostgres = [env.DATABASE_URL, env.OPERATOR_DATABASE_URL].some((url) =>
+    url?.startsWith('postgres:'),
+  )
+  return isPostgres ? { BURSAR_MASTER_KEY: testMasterKey() } : {}
+}
+
 export function startProgram(words: readonly string[], options: ProgramOptions = {}): Program {
   const given = options.mustExist === true ? words : creating(words)
   const child = spawn(process.execPath, [main, ...given], {
-    env: { ...inherited, NO_COLOR: '1', BURSAR_LAME_DUCK_MS: '0', ...quiet(words), ...options.env },
+    env: {
+      ...inherited,
+      NO_COLOR: '1',
+      BURSAR_LAME_DUCK_MS: '0',
+      ...quiet(words),
+      ...keyed(options),
+      ...options.env,
+    },
     stdio: [options.stdin === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
   })
   let errors = ''

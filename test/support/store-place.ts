@@ -3,7 +3,9 @@ import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { openBackground } from '../../src/background.ts'
 import { type Clock, systemClock } from '../../src/platform/clock.ts'
+import { limits } from '../../src/platform/limits.ts'
 import { openLog } from '../../src/platform/log.ts'
+import type { AuditDeps, AuditLog } from '../../src/store/audit.ts'
 import type { CredentialStore } from '../../src/store/credentials.ts'
 import type { FeeQuoteStore } from '../../src/store/fee-quotes.ts'
 import { openImports } from '../../src/store/imports/open-imports.ts'
@@ -11,9 +13,11 @@ import type { ImportRegistry } from '../../src/store/imports.ts'
 import { openServers, type Servers } from '../../src/store/postgres/cluster/servers.ts'
 import { dialect } from '../../src/store/postgres/dialect.ts'
 import { openPostgresFeeQuotes } from '../../src/store/postgres/fee-quotes.ts'
+import { openPostgresAudit } from '../../src/store/postgres/open-postgres-audit.ts'
 import { openPostgresCredentials } from '../../src/store/postgres/open-postgres-credentials.ts'
 import { rowsOf } from '../../src/store/postgres/session.ts'
 import { openSqliteFeeQuotes } from '../../src/store/sqlite/fee-quotes.ts'
+import { openSqliteAudit } from '../../src/store/sqlite/open-sqlite-audit.ts'
 import { openSqliteCredentials } from '../../src/store/sqlite/open-sqlite-credentials.ts'
 import { openSqliteImports } from '../../src/store/sqlite/open-sqlite-imports.ts'
 import { temporaryFolder } from './harness.ts'
@@ -34,6 +38,8 @@ export type StorePlace = {
   openQuotes(): Promise<FeeQuoteStore>
   /** Opens the registry as another process does. */
   openImports(): Promise<ImportRegistry>
+  /** Opens the audit log as another process does. */
+  openAudit(deps: AuditDeps): Promise<AuditLog>
   /** Stops the clock of the store at a time. */
   setClock(at: bigint): Promise<void>
   /** Runs a query as PostgreSQL's superuser. Returns the rows as text. */
@@ -64,6 +70,7 @@ export async function openStorePlace(): Promise<StorePlace> {
     openCredentials: async (as = 'command') => closedOnce(await openCredentialsAt(where, as)),
     openQuotes: async () => closedOnce(await openQuotesAt(where, () => clock())),
     openImports: async () => closedOnce(await openImportsAt(where, () => clock())),
+    openAudit: async (deps) => closedOnce(await openAuditAt(where, deps)),
     setClock: async (at) => {
       clock = () => at
       if (isUrl(where)) await ask(stoppedClock(at))
@@ -128,6 +135,14 @@ async function openImportsAt(where: string, clock: Clock): Promise<ImportRegistr
   const servers = await openTestServers(operatorUrl(where))
   const registry = openImports({ ...rowsOf(servers), dialect, background, log })
   return { ...registry, close: () => registry.close().then(servers.close) }
+}
+
+/** As the role of a server, which may only insert. */
+async function openAuditAt(where: string, deps: AuditDeps): Promise<AuditLog> {
+  if (!isUrl(where)) return openSqliteAudit(where, () => {}, deps)
+  const servers = await openTestServers(where)
+  const log = openPostgresAudit(servers, limits.auditWriteMs, deps)
+  return { ...log, close: () => log.close().then(servers.close) }
 }
 
 export const operatorUrl = (url: string): string => url.replace('//bursar@', '//bursar_operator@')

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { readPostgresUrl } from '../../src/platform/postgres-url.ts'
@@ -18,6 +19,10 @@ export type TestDatabase = {
   ask(sql: string): Promise<(string | null)[][]>
   drop(): Promise<void>
 }
+
+/** The master key of stores on PostgreSQL, which every audited command needs. */
+export const testMasterKey = (): string => process.env.BURSAR_TEST_MASTER_KEY ?? ownMasterKey
+const ownMasterKey = randomBytes(32).toString('base64')
 
 export const roles = { app: 'bursar', operator: 'bursar_operator' }
 

@@ -185,6 +185,20 @@ export const settings = {
     meaning:
       'Requests answer 503 if clients, keys and revoked tokens could not be read for this many seconds.',
   }),
+  auditHeadsFile: text(undefined, {
+    env: 'BURSAR_AUDIT_HEADS_FILE',
+    meaning:
+      'A file to which each process appends the head of its audit chain every minute, with mode 0600. Keep it where nobody who can write the database can write.',
+  }),
+  auditCustomerReads: flag(false, {
+    env: 'BURSAR_AUDIT_CUSTOMER_READS',
+    meaning:
+      'List each read of a customer’s own records in the audit log. By default they are counted, for each minute, client and operation.',
+  }),
+  auditRetentionDays: integer(1827, 1, 36_525, {
+    env: 'BURSAR_AUDIT_RETENTION_DAYS',
+    meaning: 'How long `audit prune` keeps lines of the audit log, in days: five years.',
+  }),
   console: flag(false, {
     env: 'BURSAR_CONSOLE',
     meaning: 'Serve the console at `/console` (docs/console.md). A sandbox always does.',

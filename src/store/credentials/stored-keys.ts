@@ -2,7 +2,9 @@ import { type PurposeKeyStore, purposes, type WrappedKey } from '../../vault/pur
 import { type NamedRow, optionalWhole, text, whole } from '../row.ts'
 import type { CredentialSessions } from './credential-sessions.ts'
 
-export function keyMethods({ read, change, dialect }: CredentialSessions): PurposeKeyStore {
+type KeySessions = Pick<CredentialSessions, 'read' | 'change' | 'dialect'>
+
+export function keyMethods({ read, change, dialect }: KeySessions): PurposeKeyStore {
   const keys = dialect.tableName('purpose_key')
   return {
     readPurposeKeys: () =>

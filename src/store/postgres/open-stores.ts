@@ -1,6 +1,8 @@
 import { openBackground } from '../../background.ts'
+import { limits } from '../../platform/limits.ts'
 import { openOnce } from '../../platform/open-once.ts'
 import type { ServerAddress } from '../../platform/postgres-url.ts'
+import type { AuditDeps } from '../audit.ts'
 import { openImports } from '../imports/open-imports.ts'
 import type { StoredRows } from '../integrity/stored-rows.ts'
 import type { OpenedStores, StoreDeps } from '../opened-stores.ts'
@@ -8,13 +10,16 @@ import { openSpoolsOf } from '../spool.ts'
 import { withPrimary } from './cluster/with-primary.ts'
 import { dialect } from './dialect.ts'
 import { openPostgresFeeQuotes } from './fee-quotes.ts'
+import { openPostgresAudit } from './open-postgres-audit.ts'
 import { openPostgresCredentials } from './open-postgres-credentials.ts'
 import { openOperatorServers, openServiceSessions, type PostgresSessions } from './open-sessions.ts'
 import { openPostgresStore } from './records/open-postgres-store.ts'
 import { ownerRows, schemaFaults } from './schema/check-schema.ts'
+import { appliedTo } from './schema/migrate.ts'
 import { rowsOf } from './session.ts'
 
 export { lastArchivedAt, postgresChecks } from './inspect/postgres-checks.ts'
+export { withOwnedAudit } from './open-postgres-audit.ts'
 export { poolerSettings } from './open-sessions.ts'
 export { migratePostgres } from './schema/migrate.ts'
 
@@ -23,14 +28,16 @@ export async function openServicePostgres(
   sources: StoreDeps,
   primaries: readonly ServerAddress[],
 ): Promise<OpenedStores> {
-  return postgresStores(sources, await openServiceSessions(sources, primaries))
+  const sessions = await openServiceSessions(sources, primaries)
+  return postgresStores(sources, sessions, sources.config.databaseTimeoutMs)
 }
 
 /** Opens the stores of a command, which sees all customers. */
 export async function openOperatorPostgres(sources: StoreDeps, url: string): Promise<OpenedStores> {
   const operator = await openOperatorServers(sources, url)
   const { close } = operator
-  return postgresStores(sources, { customers: operator, credentials: operator, operator, close })
+  const sessions = { customers: operator, credentials: operator, operator, close }
+  return postgresStores(sources, sessions, limits.auditWriteMs)
 }
 
 /** Checks the schema and passes the stored records to `checkRecords`, as the owner. */
@@ -44,7 +51,11 @@ export function checkPostgres<T>(
   }))
 }
 
-function postgresStores(sources: StoreDeps, opened: PostgresSessions): OpenedStores {
+function postgresStores(
+  sources: StoreDeps,
+  opened: PostgresSessions,
+  auditMs: number,
+): OpenedStores {
   const { customers, operator, ingest } = opened
   const spools = openSpoolsOf(sources.config)
   const mergeMs = 1000 * sources.config.importMergeSecondsMax
@@ -64,7 +75,12 @@ function postgresStores(sources: StoreDeps, opened: PostgresSessions): OpenedSto
   const imports = openOnce(() =>
     openImports({ ...rowsOf(ingest ?? operator ?? customers), dialect, background, log }),
   )
+  const audit = openOnce((key: AuditDeps['key']) =>
+    openPostgresAudit(opened.credentials, auditMs, { clock: sources.clock, key }),
+  )
   return {
+    audit: audit.open,
+    schemaSteps: () => opened.credentials.onPrimary(appliedTo),
     records: records.open,
     credentials: credentials.open,
     quotes: quotes.open,
@@ -76,6 +92,7 @@ function postgresStores(sources: StoreDeps, opened: PostgresSessions): OpenedSto
     confirmIntact: () => {},
     close: async () => {
       await imports.close()
+      await audit.close()
       await credentials.close()
       await quotes.close()
       await opened.close()

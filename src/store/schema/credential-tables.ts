@@ -169,3 +169,30 @@ create table ${tableName('import_registry')} (
   cancel_requested_at ${types.integer},
   check ((client_id is null) = (os_user is not null))
 )${tableOptions};`
+
+/**
+ * Creates the tables of the audit log. On PostgreSQL they are in a schema of their own, into which
+ * the roles of the program may only insert lines. Instants are microseconds, UTC.
+ */
+export function createAuditTables({ types, auditSchema, auditTable, tableOptions }: Dialect) {
+  return `${auditSchema}
+create table ${auditTable('line')} (
+  chain ${types.key} not null,
+  sequence ${types.integer} not null check (sequence > 0),
+  at ${types.integer} not null,
+  key_id ${types.key} not null,
+  body text not null,
+  digest ${types.key} not null,
+  primary key (chain, sequence)
+)${tableOptions};
+create index audit_line_by_time on ${auditTable('line')} (at, chain, sequence);
+
+-- What is left of the first lines of a chain after their retention.
+create table ${auditTable('anchor')} (
+  chain ${types.key} primary key,
+  sequence ${types.integer} not null,
+  digest ${types.key} not null,
+  key_id ${types.key} not null,
+  seal ${types.key} not null
+)${tableOptions};`
+}

@@ -4,6 +4,7 @@ import { ConfigError } from '../../platform/config.ts'
 import { type RecordKind, resourceOf, resources } from '../../resources/catalogue.ts'
 import type { Dialect } from '../dialect.ts'
 import {
+  createAuditTables,
   createCredentialTables,
   createImportRegistry,
   createQuoteTables,
@@ -70,6 +71,7 @@ export function schemaSteps(
     createCredentialTables(dialect),
     createQuoteTables(dialect),
     createImportRegistry(dialect),
+    createAuditTables(dialect),
     own.credentials,
   ]
   const steps = [

@@ -4,6 +4,9 @@ import { customerNumber } from '../schema/customers.ts'
 /** Without a rowid, SQLite stores the table itself in the order of its primary key. */
 export const dialect: Dialect = {
   tableName: (table) => table,
+  auditTable: (table) => `audit_${table}`,
+  auditSchema: '',
+  durably: '',
   indexedBy: (index) => `indexed by ${index}`,
   parameter: (number) => `$${number}`,
   list: (values) => JSON.stringify(values),

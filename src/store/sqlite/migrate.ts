@@ -2,6 +2,8 @@ import { existsSync, readFileSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { systemClock } from '../../platform/clock.ts'
 import { limits } from '../../platform/limits.ts'
+import type { AppliedAt } from '../opened-stores.ts'
+import { text, whole } from '../row.ts'
 import {
   type AppliedStep,
   applyStep,
@@ -12,7 +14,7 @@ import {
   type Step,
   schemaSteps,
 } from '../schema/steps.ts'
-import { beginWriting, openDatabase, refuseLocked } from './database.ts'
+import { beginWriting, openDatabase, prepare, refuseLocked } from './database.ts'
 import { dialect } from './dialect.ts'
 import { emptyLog } from './import/disk-space.ts'
 
@@ -67,22 +69,27 @@ function applyNext(db: DatabaseSync, steps: readonly Step[]): void {
   db.exec(applyStep(step, dialect, systemClock()))
 }
 
-function appliedTo(db: DatabaseSync): readonly AppliedStep[] {
+function appliedTo(db: DatabaseSync): readonly (AppliedStep & AppliedAt)[] {
   const table = db.prepare(`select 1 from sqlite_schema where name = 'schema_migration'`).get()
   if (table === undefined) return []
-  const rows = db.prepare('select name, fingerprint from schema_migration').all()
-  return rows.map(({ name, fingerprint }) => ({
-    name: String(name),
-    fingerprint: String(fingerprint),
+  const rows = prepare(db, 'select name, fingerprint, applied_at from schema_migration').all()
+  return rows.map((row) => ({
+    name: text(row, 'name'),
+    fingerprint: text(row, 'fingerprint'),
+    at: whole(row, 'applied_at'),
   }))
 }
 
 /** The names of the steps that a file has. Empty for a file that does not exist. */
-export function appliedSteps(path: string): readonly string[] {
+export const appliedSteps = (path: string): readonly string[] =>
+  appliedAt(path).map(({ name }) => name)
+
+/** The same with the times. */
+export function appliedAt(path: string): readonly AppliedAt[] {
   if (!existsSync(path)) return []
   return refuseLocked(path, () => {
     using db = new DatabaseSync(path, { timeout: limits.storeLockWaitMs })
-    return appliedTo(db).map(({ name }) => name)
+    return appliedTo(db)
   })
 }
 

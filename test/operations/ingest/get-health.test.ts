@@ -39,6 +39,7 @@ test('names each job of the process that answers, and when it ran last', async (
       'read-credentials',
       'sweep-fee-quotes',
       'report-imports',
+      'report-audit',
       'compare-checksums',
       'check-tables',
       'recheck-damage',

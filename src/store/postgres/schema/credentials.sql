@@ -34,7 +34,7 @@ create trigger counts_up before update on bursar.credential_revision
 -- A key of a purpose that no version knows serves nobody but an attacker. A later version adds its
 -- purposes here.
 alter table bursar.purpose_key add constraint purpose_key_purpose_is_known
-  check (purpose in ('cursor', 'client-secret', 'client-row', 'token-signing'));
+  check (purpose in ('cursor', 'client-secret', 'client-row', 'token-signing', 'audit'));
 
 -- An attacker with the login of the app must not be able to undo a refusal. The app can delete a
 -- refused token or a used assertion only after it has expired by the database's clock. It can add

@@ -89,8 +89,15 @@ export function grantStatements({ app, operator }: Roles): string {
     ],
   )
   const schema = [`grant usage on schema bursar to ${toApp}, ${toOperator}`, refuseHiddenRows]
-  return [...schema, ...tables].join(';\n')
+  return [...schema, ...tables, ...auditGrants(`${toApp}, ${toOperator}`)].join(';\n')
 }
+
+/** Nobody who writes the audit log can read it, or change what is written. */
+const auditGrants = (roles: string): readonly string[] => [
+  `revoke all on bursar_audit.line, bursar_audit.anchor from ${roles}`,
+  `grant usage on schema bursar_audit to ${roles}`,
+  `grant insert on bursar_audit.line to ${roles}`,
+]
 
 /**
  * Row-level security applies to the owner too, who names no customer. Without this, a dump with

@@ -4,6 +4,7 @@ import { ConfigError } from '../../../platform/config.ts'
 import { limits } from '../../../platform/limits.ts'
 import type { ServerAddress } from '../../../platform/postgres-url.ts'
 import { commandHint } from '../../../platform/version.ts'
+import type { AppliedAt } from '../../opened-stores.ts'
 import {
   type AppliedStep,
   applyStep,
@@ -96,14 +97,17 @@ export async function requireSchema(connection: Connection): Promise<void> {
 }
 
 /** The steps that were applied. None where there is no schema yet. */
-async function appliedTo(connection: Connection): Promise<readonly AppliedStep[]> {
+export async function appliedTo(
+  connection: Connection,
+): Promise<readonly (AppliedStep & AppliedAt)[]> {
   const [found] = await connection.query({ text: `select to_regclass('bursar.schema_migration')` })
   if (found?.[0] == null) return []
-  const text = 'select name, fingerprint from bursar.schema_migration'
+  const text = 'select name, fingerprint, applied_at from bursar.schema_migration'
   const rows = await connection.query({ text })
-  return rows.map(([name, fingerprint]) => ({
+  return rows.map(([name, fingerprint, at]) => ({
     name: String(name),
     fingerprint: String(fingerprint),
+    at: BigInt(String(at)),
   }))
 }
 

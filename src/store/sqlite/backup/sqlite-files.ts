@@ -2,8 +2,9 @@ import { existsSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { StoreFiles } from '../../opened-stores.ts'
 import { restoreMarker } from '../database.ts'
-import { besidePath, type StorePaths } from '../files/require-files.ts'
+import { besidePath, keyFileBeside, type StorePaths } from '../files/require-files.ts'
 import { removeMarkFiles } from '../tables/table-check.ts'
+import { carryAuditLog } from './carry-audit-log.ts'
 import { replaceFiles } from './replace-files.ts'
 import { copySnapshot } from './snapshot.ts'
 
@@ -17,6 +18,7 @@ export function sqliteFiles({ records, credentials }: StorePaths): StoreFiles {
     paths.map((path, at) => ({ path, inFolder: join(folder, names[at] ?? '') }))
   return {
     path: records,
+    keyFile: keyFileBeside({ records, credentials }),
     names,
     exist: () => paths.some((path) => existsSync(path) || existsSync(restoreMarker(path))),
     noteBackup: () => writeFileSync(noteOf(records), '', { mode: 0o600 }),
@@ -26,6 +28,10 @@ export function sqliteFiles({ records, credentials }: StorePaths): StoreFiles {
     },
     copyTo: (folder) =>
       copySnapshot(inFolder(folder).map((file) => ({ from: file.path, to: file.inFolder }))),
+    carryAuditLog: (folder) => {
+      const staged = inFolder(folder).find(({ path }) => path === credentials)
+      return staged === undefined ? 0 : carryAuditLog(credentials, staged.inFolder)
+    },
     replaceFrom: (folder) => {
       const copies = inFolder(folder).map((file) => ({ from: file.inFolder, to: file.path }))
       const isReplaced = replaceFiles(copies)

@@ -16,10 +16,19 @@ export function storePaths(databaseUrl: string): StorePaths {
 export const besidePath = (path: string, ending: string): string =>
   `${path.replace(/\.db$/, '')}.${ending}`
 
+/** The master key file of a store. */
+export const keyFileBeside = ({ records }: StorePaths): string => besidePath(records, 'master-key')
+
 /** Whether neither database is there. */
 export function isVacant(paths: StorePaths): boolean {
   const present = presentFiles(paths)
   return !present.records && !present.credentials
+}
+
+/** Whether both databases are there. */
+export function isWhole(paths: StorePaths): boolean {
+  const present = presentFiles(paths)
+  return present.records && present.credentials
 }
 
 /** Whether each database is there and has a schema. An empty file is as good as none. */

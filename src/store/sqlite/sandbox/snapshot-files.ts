@@ -65,7 +65,8 @@ type Continuation = {
 /**
  * A page after the restore must not have the revision of an earlier page with other records. So the
  * revisions stay, also those of customers that the snapshot does not have, and rise. Customers keep
- * their numbers, because a sandbox never removes the row of one.
+ * their numbers, because a sandbox never removes the row of one. The audit log stays too, whose
+ * chains go on.
  */
 const afterRecords: Continuation = {
   before: 'select coalesce(max(changed_at), 0) as newest from revision',
@@ -87,7 +88,7 @@ function restore(db: DatabaseSync, file: string, { before, after }: Continuation
     const newest = prepare(db, before).get()?.newest
     const tables = db.prepare(`
       select name from main.sqlite_schema
-      where type = 'table' and name not like 'sqlite\\_%' escape '\\' and name not in ('customer', 'revision')`)
+      where type = 'table' and name not like 'sqlite\\_%' escape '\\' and name not in ('customer', 'revision', 'audit_line', 'audit_anchor')`)
     for (const { name } of tables.all()) {
       // SQLite copies the pages of an empty table whole where both have one schema.
       db.exec(`delete from main."${name}"`)

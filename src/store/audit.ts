@@ -1,0 +1,67 @@
+import type { AuditEntry } from '../contract/audit-entry.ts'
+import type { Clock } from '../platform/clock.ts'
+
+/** A place in a chain: the digest of the line covers every line before it. */
+export type AuditHead = {
+  readonly chain: string
+  readonly sequence: bigint
+  readonly digest: string
+}
+
+/** A stored line. Its digest is keyed by an audit key, and covers the digest of the line before. */
+export type AuditLine = AuditHead & {
+  /** By the clock of the writer, in microseconds since 1970, UTC. */
+  readonly at: bigint
+  readonly keyId: string
+  /** The entry as JSON. */
+  readonly body: string
+}
+
+/** What is left of the first lines of a chain that were deleted. Its seal is a keyed digest. */
+export type AuditAnchor = AuditHead & { readonly keyId: string; readonly seal: string }
+
+/** The key that digests are made with. A revoked key still checks the lines that it made. */
+export type AuditKey = { readonly id: string; readonly key: Uint8Array }
+
+export type AuditDeps = {
+  readonly clock: Clock
+  /** The key for new lines. */
+  readonly key: () => AuditKey
+}
+
+/** The audit log as a process writes it: each in a chain of its own, so that it reads nothing. */
+export type AuditLog = {
+  /**
+   * Resolves once the entry is on disk, alone or in a line with others of the same meaning. Rejects
+   * with a StoreUnavailable if that is not certain.
+   */
+  write(entry: AuditEntry): Promise<void>
+  /** Entries that are not written yet. */
+  depth(): number
+  /** The last line that this process has written. */
+  head(): AuditHead | undefined
+  close(): Promise<void>
+}
+
+export type AuditPlace = Pick<AuditLine, 'chain' | 'sequence'>
+
+/** Lines in the order of their times. */
+export type AuditPart = {
+  readonly since: bigint | undefined
+  readonly until: bigint | undefined
+  /** The line that the first one comes after in this order. */
+  readonly after: (AuditPlace & Pick<AuditLine, 'at'>) | undefined
+  readonly newestFirst: boolean
+  readonly linesMax: number
+}
+
+/** The audit log for its auditor. On PostgreSQL the roles of the program have no right to it. */
+export type AuditReader = {
+  lines(part: AuditPart): Promise<readonly AuditLine[]>
+  /** In the order of the chains, each from its first line on. */
+  linesAfter(place: AuditPlace, linesMax: number): Promise<readonly AuditLine[]>
+  find(place: AuditPlace): Promise<AuditLine | undefined>
+  anchor(chain: string): Promise<AuditAnchor | undefined>
+  /** Replaces the lines of a chain up to the anchor by it, in one transaction. */
+  replaceBy(anchor: AuditAnchor): Promise<void>
+}

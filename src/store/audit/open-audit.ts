@@ -1,0 +1,85 @@
+import { randomUUID } from 'node:crypto'
+import { hostname } from 'node:os'
+import type { AuditEntry, AuditWriter } from '../../contract/audit-entry.ts'
+import { limits } from '../../platform/limits.ts'
+import { version } from '../../platform/version.ts'
+import type { AuditDeps, AuditHead, AuditLog } from '../audit.ts'
+import { openBatchQueue } from '../batch-queue.ts'
+import type { Dialect } from '../dialect.ts'
+import type { Statement } from '../session.ts'
+import { NothingChanged, StoreUnavailable } from '../unavailable.ts'
+import { insertLines } from './audit-statements.ts'
+import { linkLines } from './chain.ts'
+import { joinEntries } from './join-entries.ts'
+
+/** What an adapter gives the writer of the audit log. */
+export type AuditSessions = {
+  readonly dialect: Dialect
+  /** Runs the statement in a commit that is on disk, by a deadline of `performance.now()`. */
+  readonly append: (statement: Statement, deadline: number) => Promise<void>
+  /** The time that an entry may take, and the part of it that may pass before its commit. */
+  readonly withinMs: number
+  readonly waitMs: number
+}
+
+/**
+ * Writes entries in batches, so that requests share commits. The chain goes on only with a commit:
+ * an entry that was not stored leaves no gap. A commit whose outcome is unknown may have stored
+ * lines, so a new chain begins, and its first line names the old one.
+ */
+export function openAudit(sessions: AuditSessions, { clock, key }: AuditDeps): AuditLog {
+  const { dialect, append, withinMs, waitMs } = sessions
+  let chain: AuditHead = newChain()
+  let written: AuditHead | undefined
+  let depth = 0
+  const enqueue = openBatchQueue<AuditEntry, void>({
+    name: 'entries of the audit log',
+    run: async (batch, oldestRequestedAt) => {
+      const opening = chain.sequence === 0n ? [openingEntry(written)] : []
+      const entries = [...opening, ...joinEntries(batch.map(({ request }) => request))]
+      const bodies = entries.map((entry) => JSON.stringify(entry))
+      const { lines, head } = linkLines(chain, bodies, key(), clock())
+      try {
+        await append(insertLines(dialect, lines), oldestRequestedAt + withinMs)
+      } catch (error) {
+        if (error instanceof NothingChanged) throw error
+        chain = newChain()
+        if (error instanceof StoreUnavailable) throw error
+        throw new StoreUnavailable('the audit log cannot be written', { cause: error })
+      }
+      chain = head
+      written = head
+      for (const { result } of batch) result.resolve()
+    },
+    weightMax: limits.auditEntriesPerCommitMax,
+    // Each line has the digest of the one before.
+    runningMax: 1,
+    startsFullBatches: false,
+    waitingMax: limits.auditEntriesWaitingMax,
+    waitMs,
+  })
+  return {
+    write: (entry) => {
+      depth += 1
+      return enqueue(entry).finally(() => {
+        depth -= 1
+      })
+    },
+    depth: () => depth,
+    head: () => written,
+    close: async () => {},
+  }
+}
+
+const newChain = (): AuditHead => ({ chain: randomUUID(), sequence: 0n, digest: '' })
+
+function openingEntry(written: AuditHead | undefined): AuditEntry {
+  const continues = written && { chain: written.chain, sequence: String(written.sequence) }
+  const writer: AuditWriter = {
+    version,
+    host: hostname(),
+    process_id: process.pid,
+    ...(continues && { continues }),
+  }
+  return { action: 'open_log', actor: { type: 'program' }, outcome: 'done', writer }
+}

@@ -1,0 +1,122 @@
+import { ConfigError } from '../../platform/config.ts'
+import { limits } from '../../platform/limits.ts'
+import type { ServerAddress } from '../../platform/postgres-url.ts'
+import type { PurposeKeyStore } from '../../vault/purpose-key.ts'
+import { openAudit } from '../audit/open-audit.ts'
+import { openAuditReader } from '../audit/open-audit-reader.ts'
+import type { AuditDeps, AuditLog, AuditReader } from '../audit.ts'
+import { keyMethods } from '../credentials/stored-keys.ts'
+import { isTrue } from '../row.ts'
+import type { Servers } from './cluster/servers.ts'
+import { committed, transact } from './cluster/transaction.ts'
+import { withPrimary } from './cluster/with-primary.ts'
+import { dialect } from './dialect.ts'
+import type { Connection } from './driver/connection.ts'
+import { guarded } from './driver/failure.ts'
+import { seeEveryRow } from './schema/grants.ts'
+import { rowsOf, sessionOf } from './session.ts'
+
+/** Writes the audit log as a role that may insert lines, and nothing else. */
+export const openPostgresAudit = (servers: Servers, withinMs: number, deps: AuditDeps): AuditLog =>
+  openAudit(
+    {
+      dialect,
+      append: async (statement, deadline) => {
+        const { rows } = rowsOf(insertingOn(servers, deadline))
+        await rows(statement)
+      },
+      withinMs,
+      // Leaves the batch at least half of the time.
+      waitMs: withinMs / 2,
+    },
+    deps,
+  )
+
+const insertingOn = (servers: Servers, deadline: number): Pick<Connection, 'rows'> => ({
+  rows: (statement) =>
+    servers.onPrimary(
+      (connection) => committed(connection.rows(statement)),
+      deadline - performance.now(),
+    ),
+})
+
+/** The audit log and the wrapped keys for the owner of the database, or its auditor. */
+export type OwnedAudit = {
+  /** Whether there is a log, and a key to write it with. */
+  hasLog(): Promise<boolean>
+  readonly reader: AuditReader
+  readonly keys: PurposeKeyStore
+  openLog(deps: AuditDeps): AuditLog
+}
+
+/** Runs work over one session as the owner. A role that may read can do all but change the log. */
+export const withOwnedAudit = <T>(
+  addresses: readonly ServerAddress[],
+  work: (audit: OwnedAudit) => Promise<T>,
+): Promise<T> => withPrimary(addresses, (owner) => work(ownedAudit(owner)))
+
+function ownedAudit(owner: Connection): OwnedAudit {
+  const inTurn = openTurns()
+  const run = <T>(statements: () => Promise<T>) => inTurn(() => explaining(statements))
+  const transacting: Parameters<typeof openAuditReader>[0]['transact'] = (work) =>
+    run(() => transact(owner, () => work(sessionOf(owner)), seeEveryRow))
+  const refuse = () => Promise.reject(new Error('the owner changes no key'))
+  const keys = keyMethods({
+    dialect,
+    read: (work) => transacting((session) => work(session, 0n)),
+    change: refuse,
+  })
+  return {
+    hasLog: async () => {
+      const text = `select to_regclass('bursar_audit.line') is not null
+        and to_regclass('bursar.purpose_key') is not null as is_there`
+      const [row] = await run(() => owner.rows({ text }))
+      if (!isTrue(row?.is_there)) return false
+      return (await keys.readPurposeKeys()).some(({ purpose }) => purpose === 'audit')
+    },
+    keys,
+    reader: openAuditReader({
+      dialect,
+      rows: (statement) => run(() => rowsOf(owner).rows(statement)),
+      transact: transacting,
+    }),
+    openLog: (deps) =>
+      openAudit(
+        {
+          dialect,
+          append: async (statement) => {
+            await run(() => committed(rowsOf(owner).rows(statement)))
+          },
+          withinMs: limits.auditWriteMs,
+          waitMs: limits.auditWriteMs,
+        },
+        deps,
+      ),
+  }
+}
+
+/** The session takes one statement at a time. */
+function openTurns() {
+  let previous: Promise<unknown> = Promise.resolve()
+  return <T>(work: () => Promise<T>): Promise<T> => {
+    const result = previous.then(work, work)
+    previous = result.catch(() => {})
+    return result
+  }
+}
+
+const explaining = <T>(work: () => Promise<T>): Promise<T> =>
+  guarded(() =>
+    work().catch((error: unknown) => {
+      const { code } = (error ?? {}) as { readonly code?: unknown }
+      if (code === '42501') {
+        throw new ConfigError(
+          'This role has no right to the audit log. Use the URL of the database’s owner or, to read the log, of a role such as bursar_auditor (docs/running.md).',
+        )
+      }
+      if (code === '3F000' || code === '42P01') {
+        throw new ConfigError('The database has no audit log. Run migrate with its owner’s URL.')
+      }
+      throw error
+    }),
+  )

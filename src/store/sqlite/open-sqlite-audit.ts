@@ -1,0 +1,54 @@
+import { limits } from '../../platform/limits.ts'
+import { openAudit } from '../audit/open-audit.ts'
+import { openAuditReader } from '../audit/open-audit-reader.ts'
+import type { AuditDeps, AuditLog, AuditReader } from '../audit.ts'
+import { openFurther } from './database.ts'
+import { dialect } from './dialect.ts'
+import { openTransactions } from './locks.ts'
+import { openMigrated } from './migrate.ts'
+import { openReads } from './session.ts'
+
+/**
+ * Writes the audit log to the file of the credentials, which no import locks. `confirmIntact`
+ * throws a StoreUnavailable if the lines have gone to a file that is not at its path any more.
+ */
+export function openSqliteAudit(
+  path: string,
+  confirmIntact: () => void,
+  deps: AuditDeps,
+): AuditLog {
+  const db = openMigrated(path, 'credentials')
+  db.exec(`pragma wal_autocheckpoint = ${limits.quoteLogPages}`)
+  const transact = openTransactions(db)
+  const log = openAudit(
+    {
+      dialect,
+      append: async (statement, deadline) => {
+        await transact((session) => session.rows(statement), deadline)
+        confirmIntact()
+      },
+      withinMs: limits.auditWriteMs,
+      waitMs: limits.auditWriteMs,
+    },
+    deps,
+  )
+  return { ...log, close: async () => db.close() }
+}
+
+type ClosedReader = AuditReader & { close(): void }
+
+/** Reads the audit log of an embedded store, also beside a server. */
+export function openSqliteAuditReader(path: string): ClosedReader {
+  const db = openMigrated(path, 'credentials')
+  const writer = openFurther(path)
+  const reader = openAuditReader({
+    dialect,
+    rows: openReads(db).rows,
+    transact: openTransactions(writer),
+  })
+  const close = () => {
+    writer.close()
+    db.close()
+  }
+  return { ...reader, close }
+}

@@ -1,0 +1,68 @@
+import { DatabaseSync } from 'node:sqlite'
+import type { AuditEntry } from '../../src/contract/audit-entry.ts'
+import { systemClock } from '../../src/platform/clock.ts'
+import { openAuditReader } from '../../src/store/audit/open-audit-reader.ts'
+import type { AuditLine, AuditReader } from '../../src/store/audit.ts'
+import { withPrimary } from '../../src/store/postgres/cluster/with-primary.ts'
+import { dialect as postgresDialect } from '../../src/store/postgres/dialect.ts'
+import { sessionOf } from '../../src/store/postgres/session.ts'
+import type { Session } from '../../src/store/session.ts'
+import { dialect as sqliteDialect } from '../../src/store/sqlite/dialect.ts'
+import { openSession } from '../../src/store/sqlite/session.ts'
+import { withAuditArchive } from '../../src/stores.ts'
+import { configOf, type StoreLocation, unreadLog } from './harness.ts'
+import type { StorePlace } from './store-place.ts'
+import { addressesOf, testStore } from './test-database.ts'
+
+/** Every line of a chain after a line, in the order of the chains. */
+export async function allLines(reader: AuditReader): Promise<readonly AuditLine[]> {
+  const lines: AuditLine[] = []
+  for (;;) {
+    const page = await reader.linesAfter(lines.at(-1) ?? { chain: '', sequence: 0n }, 500)
+    lines.push(...page)
+    if (page.length < 500) return lines
+  }
+}
+
+/** The entries of the audit log of a service's store, in the order of their times. */
+export const auditOf = (place: StoreLocation): Promise<readonly AuditEntry[]> => {
+  const { superuserUrl } = place
+  const config = configOf({
+    ...place.env,
+    ...(superuserUrl !== undefined && { DATABASE_URL: superuserUrl }),
+  })
+  return withAuditArchive({ config, clock: systemClock, log: unreadLog() }, async ({ reader }) => {
+    const lines = await allLines(reader)
+    const inTime = lines.toSorted((one, other) => Number(one.at - other.at))
+    return inTime.map(({ body }): AuditEntry => JSON.parse(body))
+  })
+}
+
+/** What somebody with all rights to the database can do behind the program's back. */
+export type Behind = {
+  readonly session: Session
+  readonly reader: AuditReader
+  readonly table: string
+}
+
+/** One session past the program, in which a test may begin a transaction. */
+export async function behindTheBack<T>(
+  place: StorePlace,
+  work: (behind: Behind) => Promise<T>,
+): Promise<T> {
+  const dialect = testStore === 'postgres' ? postgresDialect : sqliteDialect
+  const over = (session: Session) => {
+    const reader = openAuditReader({
+      dialect,
+      rows: session.rows,
+      transact: (inside) => inside(session),
+    })
+    return work({ session, reader, table: dialect.auditTable('line') })
+  }
+  if (testStore === 'postgres') {
+    const url = place.where.replace('//bursar@', '//postgres@')
+    return withPrimary(addressesOf(url), (connection) => over(sessionOf(connection)))
+  }
+  using db = new DatabaseSync(place.where)
+  return await over(openSession(db))
+}
