@@ -1,0 +1,426 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { type TestContext, test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
+import type { AuditEntry } from '../../src/contract/audit-entry.ts'
+import { limits } from '../../src/platform/limits.ts'
+import { linkLines } from '../../src/store/audit/chain.ts'
+import { openAudit } from '../../src/store/audit/open-audit.ts'
+import { pruneAudit } from '../../src/store/audit/prune-audit.ts'
+import { type AuditFinding, verifyAudit } from '../../src/store/audit/verify-audit.ts'
+import type { AuditHead, AuditKey, AuditLine, AuditLog } from '../../src/store/audit.ts'
+import { dialect } from '../../src/store/sqlite/dialect.ts'
+import { NothingChanged, StoreUnavailable } from '../../src/store/unavailable.ts'
+import { allLines, type Behind, behindTheBack } from '../support/audit.ts'
+import { newStorePlace, type StorePlace } from '../support/store-place.ts'
+
+const keys: readonly AuditKey[] = ['key_1', 'key_2'].map((id) => ({ id, key: randomBytes(32) }))
+const [first, second] = keys
+assert(first !== undefined && second !== undefined)
+const keyOf = (id: string) => keys.find((key) => key.id === id)
+
+const noon = BigInt(Date.parse('2026-11-23T12:00:00Z')) * 1000n
+const day = 86_400_000_000n
+
+const put = (id: string, clientId = 'core'): AuditEntry => ({
+  action: 'put',
+  actor: { type: 'client', id: clientId },
+  outcome: 'done',
+  kind: 'fiat-accounts',
+  ids: [id],
+  customers: ['acme'],
+})
+
+type Timed = { now: bigint; key: AuditKey }
+
+const open = (place: StorePlace, timed: Timed): Promise<AuditLog> =>
+  place.openAudit({ clock: () => timed.now, key: () => timed.key })
+
+const entriesOf = (lines: readonly AuditLine[]): AuditEntry[] =>
+  lines.map(({ body }) => JSON.parse(body))
+
+async function* listed(heads: readonly AuditHead[]): AsyncIterable<AuditHead> {
+  yield* heads
+}
+
+async function verified(reader: Behind['reader'], heads: readonly AuditHead[] = []) {
+  const found: AuditFinding[] = []
+  const checked = await verifyAudit({
+    reader,
+    keyOf,
+    heads: listed(heads),
+    found: (finding) => found.push(finding),
+  })
+  return { ...checked, found }
+}
+
+test('an entry is on disk when its write resolves, in a chain that begins with its writer', async (t) => {
+  const place = await newStorePlace(t)
+  const log = await open(place, { now: noon, key: first })
+  assert.equal(log.head(), undefined)
+  await log.write(put('a'))
+  const lines = await behindTheBack(place, ({ reader }) => allLines(reader))
+  const [opening, entry, ...others] = entriesOf(lines)
+  assert.deepEqual(
+    [opening?.action, opening?.actor, opening?.writer?.process_id],
+    ['open_log', { type: 'program' }, process.pid],
+  )
+  assert.deepEqual([entry, others], [put('a'), []])
+  assert.deepEqual(
+    lines.map(({ sequence, at, keyId }) => [sequence, at, keyId]),
+    [
+      [1n, noon, 'key_1'],
+      [2n, noon, 'key_1'],
+    ],
+  )
+  const { chain, sequence, digest } = lines[1] ?? assert.fail()
+  assert.deepEqual(log.head(), { chain, sequence, digest })
+})
+
+test('entries that differ in their ids alone share a line, and no id is lost', async (t) => {
+  const place = await newStorePlace(t)
+  const log = await open(place, { now: noon, key: first })
+  const ids = Array.from({ length: 250 }, (_, at) => `record-${at}`)
+  const other = { ...put('b', 'branch'), customers: ['borealis'] }
+  await Promise.all([...ids.map((id) => log.write(put(id))), log.write(other)])
+  assert.equal(log.depth(), 0)
+  const lines = await behindTheBack(place, ({ reader }) => allLines(reader))
+  const [, whole, rest, ofBranch] = entriesOf(lines)
+  assert.deepEqual(whole, { ...put('a'), ids: ids.slice(0, 200), count: 200 })
+  const further = entriesOf(lines).flatMap((entry) => entry.ids ?? [])
+  assert.deepEqual(new Set(further), new Set([...ids, 'b']))
+  assert.equal(lines.length, 4)
+  assert.deepEqual(
+    [rest, ofBranch].find((entry) => entry?.ids?.includes('b')),
+    other,
+  )
+})
+
+/** A log over a store that fails as a test says. */
+function failingLog() {
+  const appended: (readonly AuditLine[])[] = []
+  const failing: { with?: Error } = {}
+  const log = openAudit(
+    {
+      dialect,
+      append: async ({ values = [] }) => {
+        if (failing.with !== undefined) throw failing.with
+        const [chains, sequences, , , bodies] = values.map((value) => JSON.parse(String(value)))
+        appended.push(
+          chains.map((chain: string, at: number) => ({
+            chain,
+            sequence: BigInt(sequences[at]),
+            body: bodies[at],
+          })),
+        )
+      },
+      withinMs: 1000,
+      waitMs: 1000,
+    },
+    { clock: () => noon, key: () => first as AuditKey },
+  )
+  return { log, failing, appended }
+}
+
+test('a write that changed nothing leaves no gap in the chain', async () => {
+  const { log, failing, appended } = failingLog()
+  await log.write(put('a'))
+  failing.with = new NothingChanged('locked')
+  await assert.rejects(log.write(put('b')), NothingChanged)
+  delete failing.with
+  await log.write(put('c'))
+  const lines = appended.flat()
+  assert.deepEqual(
+    lines.map(({ sequence }) => sequence),
+    [1n, 2n, 3n],
+  )
+  assert.equal(new Set(lines.map(({ chain }) => chain)).size, 1)
+})
+
+test('after a write of unknown outcome a new chain begins, and names the old one', async () => {
+  const { log, failing, appended } = failingLog()
+  await log.write(put('a'))
+  const before = log.head() ?? assert.fail()
+  for (const error of [new StoreUnavailable('lost'), new Error('refused')]) {
+    failing.with = error
+    await assert.rejects(log.write(put('b')), StoreUnavailable)
+  }
+  delete failing.with
+  await log.write(put('c'))
+  const [opening, entry] = appended.at(-1) ?? []
+  assert.deepEqual([opening?.sequence, entry?.sequence], [1n, 2n])
+  assert.notEqual(opening?.chain, before.chain)
+  const { writer }: AuditEntry = JSON.parse(String(opening?.body))
+  assert.deepEqual(writer?.continues, { chain: before.chain, sequence: '2' })
+})
+
+test('more entries than may wait are refused', async () => {
+  const { log } = failingLog()
+  const writes = Array.from({ length: limits.auditEntriesWaitingMax + 1 }, (_, at) =>
+    log.write(put(String(at))),
+  )
+  assert.equal(log.depth(), writes.length)
+  const results = await Promise.allSettled(writes)
+  const refused = results.filter(({ status }) => status === 'rejected')
+  assert.equal(refused.length, 1)
+})
+
+/** Four chains of two keys, and the heads that somebody kept of them. */
+async function filledLog(t: TestContext) {
+  const place = await newStorePlace(t)
+  const heads: AuditHead[] = []
+  const timed = { now: noon - 10n * day, key: first as AuditKey }
+  for (let chain = 0; chain < 4; chain += 1) {
+    const log = await open(place, timed)
+    for (let at = 0; at < 12; at += 1) {
+      timed.now += day / 10n
+      timed.key = (at < 6 ? first : second) as AuditKey
+      await log.write(put(`record-${chain}-${at}`))
+      if (at % 5 === 0) heads.push(log.head() ?? assert.fail())
+    }
+    heads.push(log.head() ?? assert.fail())
+    await log.close()
+  }
+  return { place, heads }
+}
+
+test('a log that nobody has changed has no findings', async (t) => {
+  const { place, heads } = await filledLog(t)
+  const checked = await behindTheBack(place, ({ reader }) => verified(reader, heads))
+  assert.deepEqual(checked, { lines: 52, chains: 4, heads: 16, findings: 0, found: [] })
+})
+
+/** Numbers that are the same in every run. */
+function seeded(seed: number): (below: number) => number {
+  let state = seed
+  return (below) => {
+    state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0
+    return Math.floor((state / 2 ** 32) * below)
+  }
+}
+
+type Change = (
+  behind: Behind,
+  lines: readonly AuditLine[],
+  below: (most: number) => number,
+) => Promise<string>
+
+const pick = <T>(all: readonly T[], below: (most: number) => number): T =>
+  all[below(all.length)] ?? assert.fail()
+
+const set = ({ session, table }: Behind, line: AuditLine, column: string, value: string | bigint) =>
+  session.rows({
+    text: `update ${table} set ${column} = $3 where chain = $1 and sequence = $2`,
+    values: [line.chain, line.sequence, value],
+  })
+
+const remove = async ({ session, table }: Behind, lines: readonly AuditLine[]) => {
+  for (const { chain, sequence } of lines) {
+    const text = `delete from ${table} where chain = $1 and sequence = $2`
+    await session.rows({ text, values: [chain, sequence] })
+  }
+}
+
+const changes: readonly Change[] = [
+  async (behind, lines, below) => {
+    const line = pick(lines, below)
+    const at = below(line.body.length)
+    const other = line.body[at] === 'x' ? 'y' : 'x'
+    await set(behind, line, 'body', line.body.slice(0, at) + other + line.body.slice(at + 1))
+    return 'a character of a body'
+  },
+  async (behind, lines, below) => {
+    const line = pick(lines, below)
+    await set(behind, line, 'at', line.at + 1n + BigInt(below(1_000_000)))
+    return 'a time'
+  },
+  async (behind, lines, below) => {
+    const line = pick(lines, below)
+    await set(behind, line, 'key_id', line.keyId === 'key_1' ? 'key_2' : 'key_3')
+    return 'the name of a key'
+  },
+  async (behind, lines, below) => {
+    const line = pick(lines, below)
+    const { digest } = linkLines(
+      { ...line, sequence: line.sequence - 1n },
+      [line.body],
+      { id: line.keyId, key: randomBytes(32) },
+      line.at,
+    ).head
+    await set(behind, line, 'digest', digest)
+    return 'a digest'
+  },
+  async (behind, lines, below) => {
+    await remove(behind, [pick(lines, below)])
+    return 'a line removed'
+  },
+  async (behind, lines, below) => {
+    const { chain } = pick(lines, below)
+    const own = lines.filter((line) => line.chain === chain)
+    await remove(behind, own.slice(0, 1 + below(own.length - 1)))
+    return 'a beginning removed'
+  },
+  async (behind, lines, below) => {
+    const { chain } = pick(lines, below)
+    const own = lines.filter((line) => line.chain === chain)
+    await remove(behind, own.slice(-1 - below(own.length - 1)))
+    return 'an end cut'
+  },
+  async (behind, lines, below) => {
+    const { chain } = pick(lines, below)
+    await remove(
+      behind,
+      lines.filter((line) => line.chain === chain),
+    )
+    return 'a chain removed'
+  },
+  async (behind, lines, below) => {
+    const one = pick(lines, below)
+    const other = pick(
+      lines.filter(({ body }) => body !== one.body),
+      below,
+    )
+    await set(behind, one, 'body', other.body)
+    await set(behind, other, 'body', one.body)
+    return 'two bodies swapped'
+  },
+  async (behind, lines, below) => {
+    const one = pick(lines, below)
+    const { chain } = one
+    const other = pick(
+      lines.filter((line) => line.chain === chain && line !== one),
+      below,
+    )
+    await set(behind, one, 'sequence', 1_000_000n)
+    await set(behind, other, 'sequence', one.sequence)
+    await set(behind, { ...one, sequence: 1_000_000n }, 'sequence', other.sequence)
+    return 'two lines swapped'
+  },
+  async (behind, lines, below) => {
+    const one = pick(lines, below)
+    const other = pick(
+      lines.filter(({ chain }) => chain !== one.chain),
+      below,
+    )
+    await set(behind, one, 'sequence', 1_000_000n)
+    await set(behind, { ...one, sequence: 1_000_000n }, 'chain', other.chain)
+    return 'a line moved to another chain'
+  },
+  async ({ session, table }, lines, below) => {
+    const line = pick(lines, below)
+    const last = lines.findLast(({ chain }) => chain === line.chain) ?? line
+    await session.rows({
+      text: `insert into ${table} (chain, sequence, at, key_id, body, digest)
+        values ($1, $2, $3, $4, $5, $6)`,
+      values: [line.chain, last.sequence + 1n, line.at, line.keyId, line.body, line.digest],
+    })
+    return 'a line added'
+  },
+]
+
+test('every edit, removal, swap and cut behind the program’s back is found', async (t) => {
+  const { place, heads } = await filledLog(t)
+  const rounds = 1000
+  const below = seeded(20_261_124)
+  const missed: string[] = []
+  await behindTheBack(place, async (behind) => {
+    const lines = await allLines(behind.reader)
+    for (let round = 0; round < rounds; round += 1) {
+      await behind.session.run('begin')
+      const what = await pick(changes, below)(behind, lines, below)
+      const { findings } = await verified(behind.reader, heads)
+      await behind.session.run('rollback')
+      if (findings === 0) missed.push(`${round}: ${what}`)
+    }
+    assert.equal((await verified(behind.reader, heads)).findings, 0)
+  })
+  assert.deepEqual(missed, [])
+})
+
+test('a finding names the line and what is wrong with it', async (t) => {
+  const { place, heads } = await filledLog(t)
+  await behindTheBack(place, async (behind) => {
+    const lines = await allLines(behind.reader)
+    const [, line, ...rest] = lines
+    assert(line !== undefined)
+    await set(behind, line, 'body', '{}')
+    const next = rest[3] ?? assert.fail()
+    await remove(behind, [next])
+    const last = lines.at(-1) ?? assert.fail()
+    await remove(behind, [last])
+    const { found } = await verified(behind.reader, heads)
+    assert.deepEqual(
+      found.map(({ fault, chain, sequence }) => ({ fault, chain, sequence })),
+      [
+        { fault: 'cut', chain: last.chain, sequence: last.sequence },
+        { fault: 'changed', chain: line.chain, sequence: line.sequence },
+        { fault: 'removed', chain: next.chain, sequence: next.sequence },
+      ].toSorted((one, other) => (one.fault === 'cut' ? -1 : other.fault === 'cut' ? 1 : 0)),
+    )
+  })
+})
+
+test('pruning leaves an anchor, by which the rest and the older heads still hold', async (t) => {
+  const { place, heads } = await filledLog(t)
+  const pruning = { before: noon - 7n * day, key: () => second, keyOf }
+  await behindTheBack(place, async (behind) => {
+    const { reader } = behind
+    const lines = await allLines(reader)
+    const deleted = await pruneAudit({ ...pruning, reader })
+    const left = await allLines(reader)
+    assert.equal(deleted, lines.filter(({ at }) => at < pruning.before).length)
+    assert.equal(left.length, lines.length - deleted)
+    assert.ok(left.every(({ at }) => at >= pruning.before))
+    assert.equal((await verified(reader, heads)).findings, 0)
+    assert.equal(await pruneAudit({ ...pruning, reader }), 0)
+  })
+})
+
+test('an anchor that the program has not sealed explains no removal', async (t) => {
+  const { place, heads } = await filledLog(t)
+  await behindTheBack(place, async ({ reader }) => {
+    const [, , third] = await allLines(reader)
+    const { chain, sequence, digest } = third ?? assert.fail()
+    await reader.replaceBy({ chain, sequence, digest, keyId: 'key_1', seal: '0'.repeat(64) })
+    const { found } = await verified(reader, heads)
+    assert.deepEqual([...new Set(found.map(({ fault }) => fault))].toSorted(), ['anchor', 'cut'])
+  })
+})
+
+test('a chain that was tampered with is not pruned, since an anchor would hide it', async (t) => {
+  const { place } = await filledLog(t)
+  await behindTheBack(place, async (behind) => {
+    const { reader } = behind
+    const [, line] = await allLines(reader)
+    await set(behind, line ?? assert.fail(), 'body', '{}')
+    const pruning = { reader, before: noon, key: () => first, keyOf }
+    await assert.rejects(pruneAudit(pruning), /^PruneRefused: line 2 of chain .* is not as it was/)
+  })
+})
+
+test('verifying beside writers gives no false alarm', async (t) => {
+  const place = await newStorePlace(t)
+  const timed = { now: noon, key: first as AuditKey }
+  const logs = await Promise.all([open(place, timed), open(place, timed)])
+  const heads: AuditHead[] = []
+  let isDone = false
+  const writing = Promise.all(
+    logs.map(async (log, of) => {
+      for (let at = 0; at < 60; at += 1) {
+        timed.now += 1n
+        await Promise.all([log.write(put(`${of} ${at}`)), log.write(put('x', `client-${at}`))])
+        heads.push(log.head() ?? assert.fail())
+      }
+    }),
+  ).finally(() => {
+    isDone = true
+  })
+  await behindTheBack(place, async ({ reader }) => {
+    for (let round = 0; !isDone || round === 0; round += 1) {
+      assert.deepEqual((await verified(reader, [...heads])).found, [], `round ${round}`)
+      // A statement of the embedded store ends within its call.
+      await setImmediate()
+    }
+  })
+  await writing
+})
