@@ -28,6 +28,7 @@ import { readList, readRecord } from './http/pipeline/read-list.ts'
 import { readPastList } from './http/pipeline/read-past.ts'
 import { routesOf } from './http/pipeline/routes-of.ts'
 import { whileIntact } from './http/pipeline/while-intact.ts'
+import { openAnswerAudit } from './http/server/audit-answers.ts'
 import { buildServer, type Server } from './http/server/build-server.ts'
 import {
   openUnsentAnswers,
@@ -52,6 +53,7 @@ import { limits } from './platform/limits.ts'
 import type { Logger } from './platform/log.ts'
 import { isWildcard, urlHost } from './platform/machine/loopback.ts'
 import { usableMemory } from './platform/machine/usable-memory.ts'
+import { startAuditReport } from './store/audit/report-audit.ts'
 import type { CredentialStore } from './store/credentials.ts'
 import type { FeeQuoteStore } from './store/fee-quotes.ts'
 import type { ImportRegistry } from './store/imports.ts'
@@ -141,6 +143,10 @@ export async function startService(sources: ServiceDeps): Promise<Service> {
   opened.defer(startDamageWatch({ damage, scans: servesOperator, log, background }))
   if (servesOperator) opened.defer(startQuoteSweep({ quotes, log, background }))
   const keyring = await stores.keyring(credentials)
+  const audit = await stores.auditLog(keyring)
+  const { auditHeadsFile: headsFile, auditCustomerReads: listsReads } = config
+  const counts = startAuditReport({ audit, log, clock, background, headsFile })
+  opened.defer(counts.stop)
   if (sources.extend === undefined) await requireNoPublishedSecret(credentials, config, clock)
   // A document that is read before the service listens names the right URL, unless the port is 0.
   let url = config.publicUrl ?? urlOf(config.host, String(config.port))
@@ -229,6 +235,7 @@ export async function startService(sources: ServiceDeps): Promise<Service> {
     connectionsPerAddressMax: config.connectionsPerAddressMax,
     logsIgnoredParameters: extension !== undefined && extension.printsRequests !== true,
     served: extension?.served,
+    audit: openAnswerAudit({ audit, counts, customerReads, listsReads }),
     unsent,
     background,
     of: 'customers',
@@ -271,6 +278,9 @@ const documentRoutes = (
 
 const byId = <O extends Operation, R>(all: readonly O[], bind: (operation: O) => R) =>
   Object.fromEntries(all.map((operation) => [operation.id, bind(operation)]))
+
+/** The operations by which customers read their own records. */
+const customerReads = new Set([...gets, ...lists].map(({ id }) => id))
 
 const quoteWork = (basis: () => FeeBasis, { quotes, clock, config }: ServiceParts) =>
   quoteWithdrawal({

@@ -1,9 +1,10 @@
 import { attempt } from '../values/attempt.ts'
+import type { Deed } from './audit-entry.ts'
 import type { OperatorPrincipal } from './principal.ts'
 import { problem } from './problem.ts'
-import type { Access, Request, Trace } from './request.ts'
+import type { Request, Trace } from './request.ts'
 
-type Accessed = Pick<Access, 'kind' | 'id' | 'customer'>
+type Accessed = Pick<Deed, 'kind' | 'ids' | 'customer'>
 
 type Accessing = {
   readonly caller: OperatorPrincipal
@@ -17,27 +18,24 @@ export function seesInFull({ caller, headers }: Omit<Accessing, 'trace'>): boole
   return caller.person === undefined || headers[reasonHeader] !== undefined
 }
 
-/** Throws unless the caller may see records in full. Notes for the log who sees what. */
+/** Throws unless the caller may see records in full. Notes what the audit log must have. */
 export function noteFullView({ caller, headers, trace }: Accessing, accessed: Accessed): void {
   if (!caller.scopes.has('ingest:read_record')) {
     throw problem('forbidden', 'the full view requires the scope ingest:read_record too')
   }
   const reason = caller.person === undefined ? undefined : readReason(headers[reasonHeader])
   const stated = reason === undefined ? {} : { reason }
-  trace.access = { ...callerOf(caller), access: 'full view', ...accessed, view: 'full', ...stated }
+  trace.deed = { action: 'view_in_full', ...accessed, view: 'full', ...stated }
 }
 
-/** Throws unless the caller may export lists. Notes for the log who takes what. */
+/** Throws unless the caller may export lists. Notes what the audit log must have. */
 export function noteExport({ caller, trace }: Accessing, accessed: Accessed): void {
   if (!caller.scopes.has('ingest:export')) {
     throw problem('forbidden', 'purpose=export requires the scope ingest:export too')
   }
-  const full = trace.access ?? { view: 'customer' as const }
-  trace.access = { ...full, ...callerOf(caller), access: 'export', ...accessed }
+  const full = trace.deed ?? { view: 'customer' as const }
+  trace.deed = { ...full, action: 'export', ...accessed }
 }
-
-const callerOf = ({ person, clientId }: OperatorPrincipal) =>
-  person === undefined ? { client: clientId } : { person }
 
 const reasonHeader = 'access-reason'
 const REASON_LENGTH_MAX = 200
@@ -48,7 +46,7 @@ const twoLettersOrDigits = /[\p{L}\p{Nd}].*[\p{L}\p{Nd}]/u
 /** Digits of any script, whatever but letters is between them. */
 const longNumber = /(\p{Nd}[^\p{L}\p{Nd}]*){6}/u
 
-/** The log keeps the reason, so it must not hold an account number or control characters. */
+/** The audit log keeps the reason, so it must not hold an account number or control characters. */
 function readReason(given: string | string[] | undefined): string {
   const reason = typeof given === 'string' ? attempt(() => decodeURIComponent(given)) : ''
   if (reason?.trim() === '') {

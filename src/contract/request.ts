@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Readable } from 'node:stream'
+import type { Deed } from './audit-entry.ts'
 import type { Person } from './principal.ts'
 import type { Problem } from './problem.ts'
 
@@ -39,8 +40,10 @@ export type Trace = {
   /** The fault that a test has created in the sandbox for this request. */
   fault?: InjectedFault
   rows?: number
-  /** What the answer shows in full or exports. */
-  access?: Access
+  /** Who it is, unless it is a program. */
+  person?: Person
+  /** What needs an entry in the audit log before the answer. */
+  deed?: Deed
   problem?: string
   /** Why a token was refused, for the log alone. */
   refusal?: string
@@ -50,19 +53,6 @@ export type Trace = {
   cause?: unknown
   /** The answer is sent, or its client gone. */
   hasEnded?: boolean
-}
-
-/** What a person or a client of the operator sees or takes, for the line that the log has of it. */
-export type Access = {
-  readonly person?: Person
-  readonly client?: string
-  readonly access: 'full view' | 'export'
-  readonly view: 'full' | 'customer'
-  readonly kind: string
-  /** The record, or the customer whose list it was. */
-  readonly id?: string
-  readonly customer?: string
-  readonly reason?: string
 }
 
 /** What happens to a request. A cut or truncated answer is the server's work. */

@@ -48,7 +48,7 @@ export const historyWork =
     }
     input.trace.rows = versions.length
     if (resource.mask !== undefined && !isMasked) {
-      noteFullView(input, { kind: resource.kind, id: idOf(input) })
+      noteFullView(input, { kind: resource.kind, ids: [idOf(input)] })
     }
     const end = hasMore ? last : undefined
     return { body: { versions }, next: end && positionOf(end.storedAt, idOf(input)) }

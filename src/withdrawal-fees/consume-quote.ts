@@ -13,6 +13,7 @@ export function consumeQuote({ quotes }: ConsumeDeps): OperatorWork {
     const member = (name: string) => body.get(name) ?? ''
     const isOwn = caller.boundTo === null || caller.boundTo === body.get('customer_id')
     if (!isOwn) throw noneFound('fee', id)
+    trace.deed = { action: 'consume_fee', ids: [id] }
     const consumed = await quotes.operator.consume({
       id,
       customerId: member('customer_id'),
@@ -23,6 +24,7 @@ export function consumeQuote({ quotes }: ConsumeDeps): OperatorWork {
       withdrawal: member('withdrawal'),
     })
     if (consumed.outcome !== 'consumed') throw consumeProblem(consumed, id)
+    trace.deed = { ...trace.deed, customers: [consumed.quote.customerId] }
     trace.rows = 1
     return { body: describeQuote(consumed.quote) }
   }

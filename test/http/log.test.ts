@@ -193,7 +193,10 @@ describe('the log', () => {
     for (const value of values) assert.equal(log.includes(value), false, value)
   })
 
-  test('ends with the start of the shutdown', () => {
-    assert.equal(lines.at(-1)?.msg, 'shutting down')
+  test('ends with the start of the shutdown, and the head of the audit log', () => {
+    assert.deepEqual(
+      lines.slice(-2).map(({ msg }) => msg),
+      ['shutting down', 'audit head'],
+    )
   })
 })

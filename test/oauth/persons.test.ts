@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { pino } from 'pino'
 import { fixtureIds } from '../../src/sandbox/story.ts'
+import { auditOf } from '../support/audit.ts'
 import { startTestService, type TestService } from '../support/harness.ts'
 import { operatorToken } from '../support/operator-token.ts'
 import { startProcess } from './support/process.ts'
@@ -30,10 +30,11 @@ async function personWorld(context: TestContext, trust: object = {}) {
     ...trust,
   }
   const env = { BURSAR_TRUSTED_ISSUERS: JSON.stringify([trusted]) }
-  const lines: string[] = []
-  const log = pino({ base: null, timestamp: false }, { write: (line) => void lines.push(line) })
-  const service = await startTestService({ env, log })
-  const accesses = () => lines.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'access')
+  const service = await startTestService({ env })
+  const accesses = async () =>
+    (await auditOf(service.place)).filter(({ action }) =>
+      ['view_in_full', 'export'].includes(action),
+    )
   context.after(() => service.stop())
   const tokenOf = async (groups: unknown, changes: object = {}): Promise<string> => {
     const now = Math.floor(Date.now() / 1000)
@@ -180,7 +181,7 @@ test('a token of a person without one clear grant is refused', async (t) => {
   }
 })
 
-test('the log names who sees in full or exports, and nothing else', async (t) => {
+test('the audit log names who sees in full or exports, and nothing else', async (t) => {
   const { accesses, service, tokenOf } = await personWorld(t)
   const [support, token] = [await tokenOf('support'), await tokenOf('leads')]
   const id = fixtureIds['fiat-accounts']
@@ -193,32 +194,32 @@ test('the log names who sees in full or exports, and nothing else', async (t) =>
   await service.call(`${list}&purpose=export`, { token })
   await service.call(`${list}&purpose=export&view=full`, seen)
   await service.call(`${account}/history`, seen)
-  const { issuer } = accesses()[0].person
-  const common = {
-    level: 30,
-    person: { issuer, subject: 'ada' },
-    kind: 'fiat-accounts',
-    msg: 'access',
-  }
+  const [first] = await accesses()
+  const common = { actor: first?.actor, outcome: 'done', kind: 'fiat-accounts' }
+  assert.deepEqual(Object.keys(first?.actor ?? {}), ['type', 'issuer', 'subject'])
   const full = { ...common, view: 'full', reason: 'audit 12' }
   assert.deepEqual(
-    accesses().map(({ requestId: _id, rows: _rows, ...line }) => line),
+    (await accesses()).map(({ operation: _operation, rows: _rows, ...entry }) => entry),
     [
-      { ...full, access: 'full view', id },
-      { ...full, access: 'full view', id },
-      { ...full, access: 'full view', customer: 'acme' },
-      { ...common, access: 'export', view: 'customer', customer: 'acme' },
-      { ...full, access: 'export', customer: 'acme' },
-      { ...full, access: 'full view', id },
+      { ...full, action: 'view_in_full', ids: [id] },
+      { ...full, action: 'view_in_full', ids: [id] },
+      { ...full, action: 'view_in_full', customer: 'acme' },
+      { ...common, action: 'export', view: 'customer', customer: 'acme' },
+      { ...full, action: 'export', customer: 'acme' },
+      { ...full, action: 'view_in_full', ids: [id] },
     ],
   )
   const auditor = await operatorToken(service, 'auditor', ['ingest:read_record'])
   await service.call(account, { token: auditor })
-  const { requestId: _id, client, ...ofClient } = accesses().at(-1) ?? {}
-  const { person: _person, ...ofProgram } = common
-  assert.deepEqual(ofClient, { ...ofProgram, access: 'full view', view: 'full', id })
-  assert.equal(typeof client, 'string')
-  const before = accesses().length
+  const { operation: _operation, rows: _rows, ...ofClient } = (await accesses()).at(-1) ?? {}
+  assert.deepEqual(ofClient, {
+    ...common,
+    actor: { type: 'client', id: 'auditor' },
+    action: 'view_in_full',
+    view: 'full',
+    ids: [id],
+  })
+  const before = (await accesses()).length
   const unknown = '/ingest/v1/customers/5730008846/fiat-accounts?purpose=export'
   for (const [path, call] of [
     [list, { token }],
@@ -230,7 +231,7 @@ test('the log names who sees in full or exports, and nothing else', async (t) =>
     [`/ingest/v1/search?q=${id}`, { token }],
   ] as const) {
     await service.call(path, call)
-    assert.equal(accesses().length, before, path)
+    assert.equal((await accesses()).length, before, path)
   }
 })
 

@@ -62,6 +62,7 @@ function admit<C extends Caller>(caller: C | string, trace: Trace): C {
   }
   trace.client = caller.clientId
   if (caller.tenant !== null) trace.customer = caller.tenant
+  else if (caller.person !== undefined) trace.person = caller.person
   return caller
 }
 

@@ -57,7 +57,7 @@ export const readPastList = (
       : emptyPage
     trace.rows = page.rows
     // The page is empty, and perhaps no customer has this name.
-    if (page.rows === 0) delete trace.access
+    if (page.rows === 0) delete trace.deed
     return { page: { ...page, asOf }, headers: { 'as-of': printInstant(asOf) } }
   },
 })

@@ -7,7 +7,7 @@ import { limits } from '../../platform/limits.ts'
 import type { Logger } from '../../platform/log.ts'
 import { readDescriptorLimit } from '../../platform/machine/descriptor-limit.ts'
 import { IncomingMessage } from '../../platform/machine/node-http.ts'
-import { type LogAccess, openAccessLog } from './access-log.ts'
+import type { AuditAnswer } from './audit-answers.ts'
 import { boundedRouting, pathOf } from './bound-request.ts'
 import { type Compress, openCompression } from './compress.ts'
 import { type ConnectionBounds, openConnectionBounds } from './connections/connection-bounds.ts'
@@ -53,6 +53,8 @@ export type ServerOptions = {
   readonly connectionsPerAddressMax?: number
   /** Names of parameters are the caller's text, so only the sandbox logs them. */
   readonly logsIgnoredParameters?: boolean
+  /** Without it, as on the operator's port, no answer needs an entry in the audit log. */
+  readonly audit?: AuditAnswer
   /** Learns of every request that was served. */
   readonly served?: ((served: Served) => void) | undefined
   readonly background?: Background
@@ -138,7 +140,7 @@ export async function buildServer(options: ServerOptions): Promise<Server> {
   }
   const finish: Finish = {
     compress: openCompression(),
-    logAccess: openAccessLog(log),
+    audit: options.audit ?? (() => undefined),
     unsent,
     frame,
   }
@@ -172,7 +174,7 @@ export async function buildServer(options: ServerOptions): Promise<Server> {
 /** What every answer passes on its way out. */
 type Finish = {
   readonly compress: Compress
-  readonly logAccess: LogAccess
+  readonly audit: AuditAnswer
   readonly unsent: UnsentAnswers
   readonly frame: Frame
 }
@@ -201,7 +203,7 @@ async function serve(
   route: Route,
   raw: FastifyRequest,
   reply: FastifyReply,
-  { compress, logAccess, unsent, frame }: Finish,
+  { compress, audit, unsent, frame }: Finish,
 ): Promise<void> {
   try {
     const request = requestOf(raw, reply.raw)
@@ -209,12 +211,30 @@ async function serve(
     trace.operation = route.operation
     const answer = await answerOf(route, request)
     unsent.hold(answer, request)
-    const compressed = await compress(logAccess(request, answer), raw.headers['accept-encoding'])
+    const audited = await auditedAnswer(audit, request, answer)
+    const compressed = await compress(audited, raw.headers['accept-encoding'])
     unsent.hold(compressed, request)
     frame.send(compressed, raw, reply)
   } catch (error) {
     frame.sendProblem(error, raw, reply)
   }
+}
+
+/** The answer, once its entry in the audit log is on disk. Else the problem. */
+function auditedAnswer(
+  audit: AuditAnswer,
+  request: Request,
+  answer: Answer,
+): Answer | Promise<Answer> {
+  const written = audit(request, answer)
+  if (written === undefined) return answer
+  return written.then(
+    () => answer,
+    (error: unknown) => {
+      answer.sent?.()
+      return problemAnswer(error, request)
+    },
+  )
 }
 
 /** Only a caller that may send a stream has its long deadline. */

@@ -35,6 +35,7 @@ export function importWorks(imports: ImportRegistry): ImportWorks {
     },
     cancel: async (input) => {
       const id = idOf(input)
+      input.trace.deed = { action: 'cancel_import', ids: [id] }
       const cancelled = await imports.cancel(id, input.caller.boundTo ?? undefined)
       if (cancelled.outcome === 'unknown') throw noneFound('import', id)
       const { outcome, found } = cancelled

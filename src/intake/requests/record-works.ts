@@ -1,4 +1,5 @@
 import { noteFullView } from '../../contract/access.ts'
+import type { Deed } from '../../contract/audit-entry.ts'
 import type { OperatorInput, OperatorWork, WorkAnswer } from '../../contract/operation.ts'
 import { pastInstant } from '../../contract/past-instant.ts'
 import { noneFound, problem } from '../../contract/problem.ts'
@@ -54,7 +55,7 @@ export function recordWorks(resource: Resource, deps: RecordDeps): RecordWorks {
   return {
     get: async (input) => {
       if (resource.mask !== undefined) {
-        noteFullView(input, { kind: resource.kind, id: idOf(input) })
+        noteFullView(input, { kind: resource.kind, ids: [idOf(input)] })
       }
       const asOf = pastInstant(input.parameters.get('as_of'), clock)
       if (asOf === undefined) return answerOf(resource, input, await own(input))
@@ -67,6 +68,7 @@ export function recordWorks(resource: Resource, deps: RecordDeps): RecordWorks {
     put: async (input) => {
       foreign.requireFew(input.caller)
       const record = read(input)
+      noteWrite(input, { action: 'put', kind: resource.kind, customer: record.customerId })
       const precondition = preconditionOf(input.headers)
       const request = { record, precondition, ...storing(input, 'PUT') }
       const stored = await store.operator.put(resource, request)
@@ -78,6 +80,7 @@ export function recordWorks(resource: Resource, deps: RecordDeps): RecordWorks {
       const id = idOf(input)
       // The record of a bound client is found by its customer, in the transaction.
       const customerId = input.caller.boundTo ?? (await own(input)).customerId
+      noteWrite(input, { action: 'delete', kind: resource.kind, customer: customerId })
       const precondition = preconditionOf(input.headers)
       const record = { customerId, id, withdraws: true } as const
       const request = { record, precondition, ...storing(input, 'DELETE') }
@@ -87,6 +90,13 @@ export function recordWorks(resource: Resource, deps: RecordDeps): RecordWorks {
       return resource.deletable ? { headers: tagged(version) } : {}
     },
   }
+}
+
+type Write = Pick<Deed, 'action' | 'kind'> & { readonly customer: string }
+
+/** Notes a write before it is done, since its outcome may stay unknown. */
+function noteWrite(input: OperatorInput, { customer, ...write }: Write): void {
+  input.trace.deed = { ...write, ids: [idOf(input)], customers: [customer] }
 }
 
 /** What a write may do besides what every write may. */

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import type { Deed } from '../../contract/audit-entry.ts'
 import type { OperatorInput, OperatorWork, WorkAnswer } from '../../contract/operation.ts'
 import { type Problem, problem } from '../../contract/problem.ts'
 import type { Resource } from '../../contract/resource.ts'
@@ -6,6 +7,7 @@ import { limits } from '../../platform/limits.ts'
 import { ImportCancelled, type ImportRegistry, type RunningImport } from '../../store/imports.ts'
 import { AlreadyAnswered } from '../../store/records/import.ts'
 import type { Spools } from '../../store/spool.ts'
+import { NothingChanged, StoreUnavailable } from '../../store/unavailable.ts'
 import { notesOf, outcomeOfError, outcomeOfReport } from '../note-import.ts'
 import { type StreamJob, type StreamProgress, storedOf } from '../writer/stream-job.ts'
 import type { Writers } from '../writer/writers.ts'
@@ -39,15 +41,35 @@ export const streamWork =
       boundTo: boundTo ?? undefined,
       isDryRun: false,
     })
+    const ending = noted(input, resource, running)
     const signal = AbortSignal.any([input.request.left(), running.signal])
-    const noted = { input, running, signal, key }
+    const stream = { input, running: ending, signal, key }
     try {
-      return await deps.gate.hold(clientId, () => receiveAndStore(resource, deps, noted))
+      return await deps.gate.hold(clientId, () => receiveAndStore(resource, deps, stream))
     } catch (error) {
-      running.end(outcomeOfError(error))
+      ending.end(outcomeOfError(error))
+      const isUnknown = error instanceof StoreUnavailable && !(error instanceof NothingChanged)
+      if (isUnknown && input.trace.deed !== undefined) input.trace.deed.outcome = 'unknown'
       throw error instanceof ImportCancelled ? cancelled(running.id) : error
     }
   }
+
+/** The import with an entry for the audit log, which says how it has ended. */
+function noted(input: OperatorInput, { kind }: Resource, running: RunningImport): RunningImport {
+  const deed: Deed = { action: 'import', kind, ids: [running.id] }
+  input.trace.deed = deed
+  return {
+    ...running,
+    end: (outcome) => {
+      running.end(outcome)
+      // The first call counts.
+      if (deed.outcome !== undefined) return
+      const hasStored = 'counts' in outcome || outcome.state === 'answered_before'
+      deed.outcome = hasStored ? 'done' : outcome.state
+      if ('counts' in outcome) deed.counts = outcome.counts
+    },
+  }
+}
 
 const cancelled = (id: string): Problem =>
   problem('conflict', `the import ${id} was cancelled; nothing was stored`)

@@ -40,6 +40,8 @@ export async function answerRevocation(request: Request, deps: TokenStateDeps): 
   const isHolder = valid !== undefined && valid.client.id === caller.id
   if (isHolder && tokenId !== undefined && valid.claims.issuer === deps.issuer()) {
     const { store, cache, clock, log } = deps
+    request.trace.client = caller.id
+    request.trace.deed = { action: 'revoke_token', ids: [tokenId] }
     await store.denyToken(tokenId, BigInt(Math.ceil(valid.claims.expiresAt)) * 1_000_000n, clock())
     await cache.refresh()
     log.info({ client: valid.client.id, by: caller.id, outcome: 'revoked' }, 'access token')

@@ -1,0 +1,104 @@
+import type { AuditActor, AuditEntry, AuditOutcome, Deed } from '../../contract/audit-entry.ts'
+import type { Answer, Request, Trace } from '../../contract/request.ts'
+import type { AuditCounts } from '../../store/audit/report-audit.ts'
+import type { AuditLog } from '../../store/audit.ts'
+import { NothingChanged } from '../../store/unavailable.ts'
+
+/**
+ * Writes what the audit log must have of an answer, before its first byte: a caller that leaves in
+ * the middle has seen some of it. Undefined where nothing is to be awaited, as for nearly all.
+ */
+export type AuditAnswer = (request: Request, answer: Answer) => Promise<void> | undefined
+
+type AnswerAudit = {
+  readonly audit: Pick<AuditLog, 'write'>
+  readonly counts: AuditCounts
+  /** The operations by which customers read their own records. */
+  readonly customerReads: ReadonlySet<string>
+  /** Whether each such read has an entry of its own. */
+  readonly listsReads: boolean
+}
+
+export function openAnswerAudit(deps: AnswerAudit): AuditAnswer {
+  const { audit, counts, customerReads, listsReads } = deps
+  return (request, { status }) => {
+    const { trace } = request
+    if (status < 400 && trace.deed === undefined) {
+      if (trace.client === undefined || !customerReads.has(trace.operation ?? '')) return undefined
+      if (listsReads) return audit.write(readEntry(request))
+      const { client, operation } = trace
+      counts.add(`read ${operation} ${client}`, () => readMeaning(trace))
+      return undefined
+    }
+    const { deed } = trace
+    const outcome = deed && outcomeOf(deed, status, trace)
+    if (deed !== undefined && outcome !== undefined) {
+      const written = audit.write({ ...deed, ...callOf(trace), ...rowsOf(trace), outcome })
+      // The caller of a 503 learns nothing, and its store may not take the entry either.
+      return status >= 500 ? written.catch(() => {}) : written
+    }
+    if (status === 403 && trace.client !== undefined) {
+      return audit.write({ action: 'refuse', ...callOf(trace), outcome: 'refused' })
+    }
+    countRefusal(counts, trace, status)
+    return undefined
+  }
+}
+
+/** Undefined where nothing was done or shown. */
+function outcomeOf(deed: Deed, status: number, { cause }: Trace): AuditOutcome | undefined {
+  if (deed.outcome !== undefined) return deed.outcome
+  if (status < 400) return 'done'
+  const isRead = deed.action === 'view_in_full' || deed.action === 'export'
+  return isRead || status < 500 || cause instanceof NothingChanged ? undefined : 'unknown'
+}
+
+const actorOf = ({ client = '', person }: Trace): AuditActor =>
+  person === undefined ? { type: 'client', id: client } : { type: 'person', ...person }
+
+const callOf = (trace: Trace) => ({
+  actor: actorOf(trace),
+  ...(trace.operation !== undefined && { operation: trace.operation }),
+})
+
+const rowsOf = ({ rows }: Trace) => (rows === undefined ? {} : { rows })
+
+const readMeaning = (trace: Trace): AuditEntry => ({
+  action: 'count_reads',
+  ...callOf(trace),
+  outcome: 'done',
+  ...(trace.customer !== undefined && { customer: trace.customer }),
+})
+
+function readEntry({ trace, parameters }: Request): AuditEntry {
+  const ids = parameters.id === undefined ? {} : { ids: [parameters.id.toLowerCase()] }
+  return { ...readMeaning(trace), action: 'read', ...ids, ...rowsOf(trace) }
+}
+
+function countRefusal(counts: AuditCounts, trace: Trace, status: number): void {
+  if (status === 429 && trace.client !== undefined) {
+    counts.add(`limit ${trace.client}`, () => ({
+      action: 'limit',
+      actor: actorOf(trace),
+      outcome: 'refused',
+    }))
+    return
+  }
+  const reason = strangerReason(trace, status)
+  if (reason === undefined) return
+  counts.add(`stranger ${reason}`, () => ({
+    action: 'refuse_stranger',
+    actor: { type: 'stranger' },
+    outcome: 'refused',
+    reason,
+  }))
+}
+
+/** One of a closed list, since a stranger may send any request. */
+function strangerReason({ refusal, operation = '' }: Trace, status: number): string | undefined {
+  const isForToken = operation.startsWith('/oauth2/')
+  if (status === 401) return isForToken ? 'client authentication' : (refusal ?? 'no valid header')
+  if (!isForToken) return undefined
+  if (status === 429) return 'too many attempts'
+  return status === 400 ? 'malformed request for a token' : undefined
+}
