@@ -65,7 +65,7 @@ function createCommand(deps: CredentialCommandDeps): Command {
   return command.action(async (options: CreateOptions) => {
     refuseUsage(command, faultOfCreate(options))
     const method = await readMethod(command, options)
-    await deps.withCredentials(options, async (access) => {
+    await deps.withCredentials(command, options, async (access) => {
       if (options.issuer !== undefined && !access.trustedIssuers.includes(options.issuer)) {
         const known = access.trustedIssuers.join(', ') || 'none'
         command.error(`${options.issuer} is not one of the trustedIssuers: ${known}.`)
@@ -81,6 +81,7 @@ function createCommand(deps: CredentialCommandDeps): Command {
         createClient(access, wanted, (shown) => reveal(deps, options, shown)),
       )
       const { client, secret } = acceptedOf(command, made)
+      access.audited.note({ ids: [client.id] })
       if (secret !== undefined) return
       const record = { client_id: client.id, ...describe(client) }
       printResult(deps, options, record, linesOf(record))
@@ -125,7 +126,7 @@ function listCommand(deps: CredentialCommandDeps): Command {
   const command = newCommand('list', 'List clients, their scopes and when each was last used.')
   command.option('--customer <id>', 'List those of one customer, and those bound to it.')
   return command.action((options: CommonOptions & { readonly customer?: string }) =>
-    deps.withCredentials(options, async ({ store, keyring }) => {
+    deps.withCredentials(command, options, async ({ store, keyring }) => {
       const { customer } = options
       const clients = (await store.listClients()).filter(
         ({ customerId, boundTo }) =>
@@ -156,8 +157,9 @@ function updateCommand(deps: CredentialCommandDeps): Command {
       ...(name !== undefined && { name }),
       ...(scope !== undefined && { scopes: scopesIn(scope) }),
     }
-    await deps.withCredentials(options, async (access) => {
+    await deps.withCredentials(command, options, async (access) => {
       const client = acceptedOf(command, await updateClient(access, id, update))
+      access.audited.note({ ids: [client.id] })
       const record = { client_id: client.id, ...describe(client) }
       printResult(deps, options, record, [
         ...linesOf(record),
@@ -185,14 +187,14 @@ function rotateCommand(deps: CredentialCommandDeps): Command {
     .option('--days <number>', 'How long the old secret stays valid: 1 to 90 days.', '7')
     .option('--now', 'End the old secrets, and every token issued so far, at once.')
   return command.action((id: string, options: RotateOptions) =>
-    deps.withCredentials(options, async (access) => {
+    deps.withCredentials(command, options, async (access) => {
       const previousDays = options.now === true ? 0 : readDays(command, options.days)
       const rotated = await storing(
         rotateClient(access, id, { previousDays }, (shown) =>
           reveal(deps, options, shown, { previous_secret_until: isoOf(shown.previousUntil) }),
         ),
       )
-      acceptedOf(command, rotated)
+      access.audited.note({ ids: [acceptedOf(command, rotated).client.id] })
     }),
   )
 }
@@ -211,9 +213,10 @@ function disableCommand(deps: CredentialCommandDeps): Command {
   return command.action((id: string | undefined, options: DisableOptions) => {
     const isClear = (id === undefined) === (options.sandbox === true)
     refuseUsage(command, isClear ? undefined : 'Give either the id of a client, or --sandbox.')
-    return deps.withCredentials(options, async (access) => {
+    return deps.withCredentials(command, options, async (access) => {
       if (id !== undefined) {
         const client = describeDisabled(acceptedOf(command, await disableClient(access, id)))
+        access.audited.note({ ids: [client.client_id] })
         printResult(deps, options, client, [disabledLine(client)])
         return
       }
@@ -221,6 +224,7 @@ function disableCommand(deps: CredentialCommandDeps): Command {
       for (const published of await publishedClients(access.store, access.clock())) {
         const client = acceptedOf(command, await disableClient(access, published.id))
         clients.push(describeDisabled(client))
+        access.audited.note({ ids: clients.map(({ client_id: disabled }) => disabled) })
       }
       const none = ['No client has a public secret of a sandbox.']
       printResult(deps, options, { clients }, clients.length > 0 ? clients.map(disabledLine) : none)

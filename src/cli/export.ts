@@ -4,8 +4,7 @@ import { openSpoolsOf, type Spool } from '../store/spool.ts'
 import { printableJson } from '../values/printable.ts'
 import { type CommonOptions, kindArgument, newCommand } from './options.ts'
 import type { Output } from './output.ts'
-import { logAccess } from './processes/operator-log.ts'
-import { withStores } from './with-stores.ts'
+import { withAudit } from './with-stores.ts'
 
 type ExportOptions = CommonOptions & { readonly customer?: string; readonly array?: boolean }
 
@@ -17,11 +16,11 @@ export function exportCommand(output: Output): Command {
     .addArgument(kindArgument())
     .option('--customer <id>', 'Export the records of this customer only.')
     .option('--array', 'Print one JSON array instead, which import reads from a .json file.')
-    .action(async (kind: string, options: ExportOptions) => {
-      const spool = await withStores(options, async (stores, config) => {
+    .action(async (kind: string, options: ExportOptions, command: Command) => {
+      const spool = await withAudit(command, options, async ({ stores, config, audited }) => {
         const { customer } = options
         const whose = customer === undefined ? {} : { customer }
-        logAccess(output, options, { access: 'export', kind, ...whose })
+        await audited.write({ action: 'export', kind, view: 'full', ...whose })
         const lines = stores.records().operator.exportLines(resourceOf(kind), customer)
         return await spooled(inFormat(lines, options), openSpoolsOf(config).open())
       })

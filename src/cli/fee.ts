@@ -4,7 +4,6 @@ import { addressPolicy } from '../fees/addresses/address-policy.ts'
 import { canonicalAddress } from '../fees/addresses/canonical-address.ts'
 import { checkAddress } from '../fees/addresses/check-address.ts'
 import type { Clock } from '../platform/clock.ts'
-import type { Stores } from '../stores.ts'
 import { parseInstant } from '../values/instant.ts'
 import { type CryptoNetwork, cryptoNetworks } from '../values/network.ts'
 import { describeQuote, findQuote } from '../withdrawal-fees/describe-quote.ts'
@@ -12,7 +11,7 @@ import { consumeProblem } from '../withdrawal-fees/fee-problems.ts'
 import { scheduleCommand } from './fee-schedule.ts'
 import { type CommonOptions, configOf, isPrintable, newCommand, refuseUsage } from './options.ts'
 import { CommandFailed, linesOf, type Output, printResult } from './output.ts'
-import { withStores } from './with-stores.ts'
+import { withAudit } from './with-stores.ts'
 
 /** `fee show|consume|schedule|check-address`: guaranteed fees, for the withdrawal system. */
 export function feeCommand(output: Output, clock: Clock): Command {
@@ -29,8 +28,11 @@ function showCommand(output: Output): Command {
   command.argument('<id>', 'The id of the fee.')
   return command.action(async (given: string, options: CommonOptions) => {
     const id = readId(command, given)
-    const record = await withStores(options, (stores) => findQuote(stores.quotes(), id))
-    if (record === undefined) throw new CommandFailed(`There is no fee ${id}.`)
+    const record = await withAudit(command, options, async ({ stores }) => {
+      const found = await findQuote(stores.quotes(), id)
+      if (found === undefined) throw new CommandFailed(`There is no fee ${id}.`)
+      return found
+    })
     printResult(output, options, record, linesOf(record))
   })
 }
@@ -71,15 +73,18 @@ function consumeCommand(output: Output): Command {
       withdrawal,
       ...(consumedAt !== undefined && { consumedAt }),
     }
-    const consume = (stores: Stores) => stores.quotes().operator.consume(request)
-    const consumed = await withStores(options, consume)
-    if (consumed.outcome === 'consumed') {
-      const record = describeQuote(consumed.quote)
-      return printResult(output, options, record, linesOf(record))
-    }
-    const { detail, meta } = consumeProblem(consumed, id)
-    printResult(output, options, { refused: consumed.outcome, detail, ...meta }, [])
-    throw new CommandFailed(`${detail}${meta === undefined ? '' : ` ${JSON.stringify(meta)}`}`)
+    const quote = await withAudit(command, options, async ({ stores, audited }) => {
+      const consumed = await stores.quotes().operator.consume(request)
+      if (consumed.outcome === 'consumed') {
+        audited.note({ ids: [id] })
+        return consumed.quote
+      }
+      const { detail, meta } = consumeProblem(consumed, id)
+      printResult(output, options, { refused: consumed.outcome, detail, ...meta }, [])
+      throw new CommandFailed(`${detail}${meta === undefined ? '' : ` ${JSON.stringify(meta)}`}`)
+    })
+    const record = describeQuote(quote)
+    printResult(output, options, record, linesOf(record))
   })
 }
 

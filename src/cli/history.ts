@@ -11,8 +11,7 @@ import { parseInstant, printInstant } from '../values/instant.ts'
 import { printable, printableJson } from '../values/printable.ts'
 import { type CommonOptions, kindArgument, newCommand, refuseUsage } from './options.ts'
 import { CommandFailed, type Output, printResult } from './output.ts'
-import { logAccess } from './processes/operator-log.ts'
-import { withStores } from './with-stores.ts'
+import { withAudit } from './with-stores.ts'
 
 /** `history show|prune`: what records were. */
 export const historyCommand = (output: Output): Command =>
@@ -39,16 +38,17 @@ function showCommand(output: Output): Command {
     const id = reading.value
     const resource = resourceOf(kind)
     const name = { id, customerId: options.customer }
-    const versions = await withStores(options, ({ records }) =>
-      readAll(async (after) => {
-        const part = { after, versionsMax: limits.pageSizeMax }
-        return await records().operator.history(resource, name, part)
-      }),
-    )
-    if (versions === undefined) {
-      throw new CommandFailed(`there is no ${resource.noun} with the id ${id}`)
-    }
-    logAccess(output, options, { access: 'full view', kind, id })
+    const versions = await withAudit(command, options, async ({ stores, audited }) => {
+      const { operator } = stores.records()
+      const found = await readAll((after) =>
+        operator.history(resource, name, { after, versionsMax: limits.pageSizeMax }),
+      )
+      if (found === undefined) {
+        throw new CommandFailed(`there is no ${resource.noun} with the id ${id}`)
+      }
+      await audited.write({ action: 'view_in_full', kind, ids: [id], view: 'full' })
+      return found
+    })
     printResult(output, options, { versions }, versions.flatMap(linesOfVersion))
   })
 }
@@ -97,7 +97,11 @@ function pruneCommand(output: Output): Command {
     const fault = '--before must be an RFC 3339 date-time that has passed.'
     refuseUsage(command, isPast ? undefined : fault)
     if (before === undefined) return
-    const deleted = await withStores(options, ({ records }) => prune(records().operator, before))
+    const deleted = await withAudit(command, options, async ({ stores, audited }) => {
+      const rows = await prune(stores.records().operator, before)
+      audited.note({ rows })
+      return rows
+    })
     const document = { before: printInstant(before), deleted }
     printResult(output, options, document, [`deleted ${counted(deleted, 'version')}`])
   })

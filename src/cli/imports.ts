@@ -9,7 +9,7 @@ import { counted } from '../values/counted.ts'
 import { printable } from '../values/printable.ts'
 import { type CommonOptions, newCommand, refuseUsage } from './options.ts'
 import { CommandFailed, isoOf, type Output, printResult } from './output.ts'
-import { withStores } from './with-stores.ts'
+import { withAudit, withStores } from './with-stores.ts'
 
 type ListOptions = CommonOptions & {
   readonly limit: string
@@ -47,12 +47,15 @@ function cancelCommand(output: Output): Command {
     const reading = uuid.read(given)
     if ('reason' in reading) return command.error('<id> must be a UUID.', { exitCode: 2 })
     const id = reading.value
-    const cancelled = await withStores(options, (stores) => stores.imports().cancel(id, undefined))
-    if (cancelled.outcome === 'unknown') throw new CommandFailed(`There is no import ${id}.`)
-    const { outcome, found } = cancelled
-    if (outcome === 'ended') {
-      throw new CommandFailed(`The import ${id} has ended: it is ${found.state}.`)
-    }
+    const found = await withAudit(command, options, async ({ stores, audited }) => {
+      const cancelled = await stores.imports().cancel(id, undefined)
+      if (cancelled.outcome === 'unknown') throw new CommandFailed(`There is no import ${id}.`)
+      if (cancelled.outcome === 'ended') {
+        throw new CommandFailed(`The import ${id} has ended: it is ${cancelled.found.state}.`)
+      }
+      audited.note({ ids: [id] })
+      return cancelled.found
+    })
     const told = `${id} was asked to end. It stores nothing, unless its merge has begun.`
     printResult(output, options, describeImport(found), [told])
   })

@@ -18,7 +18,7 @@ export function keysCommand(deps: CredentialCommandDeps): Command {
 function listCommand(deps: CredentialCommandDeps): Command {
   const command = newCommand('list', 'List the token signing keys and their states.')
   return command.action((options: CommonOptions) =>
-    deps.withCredentials(options, async ({ keyring, clock }) => {
+    deps.withCredentials(command, options, async ({ keyring, clock }) => {
       const keys = describeSigningKeys(keyring, clock()).map(({ key, state }) => ({
         key_id: key.id,
         state,
@@ -40,14 +40,18 @@ function rotateCommand(deps: CredentialCommandDeps): Command {
     .option('--revoke', 'Revoke the old keys, and everything made with them, at once.')
     .addOption(
       // `client-secret` is left out: revoking it would void every client's secret.
-      new Option('--purpose <purpose>', 'Which key to rotate: for tokens or for page cursors.')
-        .choices(['token-signing', 'cursor'] satisfies Purpose[])
+      new Option(
+        '--purpose <purpose>',
+        'Which key to rotate: for tokens, page cursors or the audit log.',
+      )
+        .choices(['token-signing', 'cursor', 'audit'] satisfies Purpose[])
         .default('token-signing'),
     )
   return command.action((options: RotateOptions) =>
-    deps.withCredentials(options, async ({ keyring }) => {
+    deps.withCredentials(command, options, async ({ keyring, audited }) => {
       const revokeOthers = options.revoke === true
       const key = await keyring.rotate(options.purpose, { revokeOthers })
+      audited.note({ ids: [key.id] })
       const answer = { key_id: key.id, active_from: isoOf(key.activeFrom), revoked: revokeOthers }
       const effect = revokeOthers
         ? 'Everything made with older keys is refused.'
@@ -64,7 +68,7 @@ function rotateMasterCommand(deps: CredentialCommandDeps): Command {
     'Wrap every key of the store with BURSAR_MASTER_KEY. It also opens keys wrapped with BURSAR_MASTER_KEY_PREVIOUS. Servers need both meanwhile.',
   )
   return command.action((options: CommonOptions) =>
-    deps.withCredentials(options, async ({ keyring }) => {
+    deps.withCredentials(command, options, async ({ keyring }) => {
       const rewrapped = await keyring.rewrap()
       const { masterId } = keyring.current('token-signing')
       printResult(deps, options, { rewrapped, master_key_id: masterId }, [

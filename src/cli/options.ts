@@ -10,12 +10,16 @@ export type CommonOptions = {
 }
 
 /** A command with the common options. The description is a sentence in the imperative. */
-export function newCommand(name: string, description: string): Command {
+export function newCommand(
+  name: string,
+  description: string,
+  json = 'Print one JSON object to stdout and nothing else.',
+): Command {
   return new Command(name)
     .description(description)
     .option('--database <url>', 'The store, in the form of DATABASE_URL.')
     .option('--config <file>', 'The configuration file (default: bursar.config.json if it exists).')
-    .option('--json', 'Print one JSON object to stdout and nothing else.')
+    .option('--json', json)
 }
 
 /** The configuration of a command. Throws a ConfigError with every fault. */

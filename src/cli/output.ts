@@ -1,7 +1,6 @@
 import { once } from 'node:events'
 import { writeSync } from 'node:fs'
 import { setTimeout } from 'node:timers/promises'
-import { openLog } from '../platform/log.ts'
 import { printableJson, printableLines } from '../values/printable.ts'
 
 /** Where a command writes. */
@@ -14,8 +13,6 @@ export type Output = {
   readonly reveal: (text: string) => Promise<void>
   /** Prints progress, faults and hints to stderr. */
   readonly tell: (text: string) => void
-  /** Writes a line `access` to the log. Neither LOG_LEVEL nor a terminal switches it off. */
-  readonly logAccess: (line: object) => void
 }
 
 export const standardOutput: Output = {
@@ -25,7 +22,6 @@ export const standardOutput: Output = {
   },
   reveal: (text) => writeOut(Buffer.from(`${printableLines(text)}\n`)),
   tell: (text) => void process.stderr.write(`${printableLines(text)}\n`),
-  logAccess: (line) => openLog('info').info(line, 'access'),
 }
 
 const STDOUT = 1

@@ -3,7 +3,6 @@ import { ConfigError } from '../platform/config.ts'
 import { outOfDescriptors } from '../platform/machine/exhaustion.ts'
 import { StoreUnavailable } from '../store/unavailable.ts'
 import { CommandFailed, cannotWrite, type Output } from './output.ts'
-import { openOperatorLog } from './processes/operator-log.ts'
 
 // Exit codes. 0 means success.
 const FAILED = 1
@@ -15,18 +14,15 @@ export async function runProcess(
   words: readonly string[],
   output: Output,
 ): Promise<void> {
-  const logCommand = openOperatorLog(program)
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     // A reader such as `head` may close the pipe early. That is not a failure.
     const isFailure = error.code !== 'EPIPE'
     if (isFailure) output.tell(`${cannotWrite(error)}; check what was done before you repeat it`)
-    logCommand(isFailure ? FAILED : 0)
     process.exit(isFailure ? FAILED : 0)
   })
   const exitCode = await runCommand(program, words, output)
   // A server that ended its workers has set it.
   if (exitCode !== 0) process.exitCode = exitCode
-  logCommand(Number(process.exitCode ?? 0))
 }
 
 /** Runs the command that the words name. Prints a fault, and resolves with the exit code. */

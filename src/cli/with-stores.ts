@@ -1,10 +1,14 @@
+import type { Command } from 'commander'
 import type { ClientDeps } from '../oauth/clients/clients.ts'
 import { systemClock } from '../platform/clock.ts'
-import type { Config } from '../platform/config.ts'
+import { type Config, ConfigError } from '../platform/config.ts'
 import { openLog } from '../platform/log.ts'
+import { readPostgresUrl } from '../platform/postgres-url.ts'
 import { createStore, openOperatorStores, type StoreDeps, type Stores } from '../stores.ts'
+import type { Keyring } from '../vault/keyring.ts'
 import { systemRandom } from '../vault/random.ts'
 import { type CommonOptions, configOf } from './options.ts'
+import { auditing, type CommandAudit } from './processes/command-audit.ts'
 
 /** For commands that create an embedded store where there is none at all. */
 export type CreateOption = { readonly create?: boolean }
@@ -13,7 +17,43 @@ export const noCreateOption = [
   'Refuse a missing store. A scheduled run must not fill a folder whose volume is not mounted.',
 ] as const
 
-/** Opens the stores as the operator, who sees every customer, and closes them after the work. */
+/**
+ * Opens the stores as the operator, who sees every customer, and closes them after the work. The
+ * audit log has the command before its work begins, and how it has ended.
+ */
+export const withAudit = <T>(
+  command: Command,
+  options: CommonOptions & CreateOption,
+  work: (opened: AuditedStores) => Promise<T>,
+): Promise<T> =>
+  withStores(options, async (stores, config) => {
+    requireMasterKey(config)
+    const keyring = await stores.keyring(stores.credentials())
+    const audit = await stores.auditLog(keyring)
+    return await auditing(audit, command, config, (audited) =>
+      work({ stores, config, keyring, audited }),
+    )
+  })
+
+export type AuditedStores = {
+  readonly stores: Stores
+  readonly config: Config
+  readonly keyring: Keyring
+  readonly audited: CommandAudit
+}
+
+/** An embedded store has its key in a file, if nowhere else. */
+function requireMasterKey(config: Config): void {
+  const { masterKey, keyCommand } = config
+  const hasKey = masterKey !== undefined || keyCommand.length > 0
+  const url = config.operatorDatabaseUrl ?? config.databaseUrl
+  if (hasKey || readPostgresUrl(url) === undefined) return
+  throw new ConfigError(
+    'The audit log has every operator’s command, and BURSAR_MASTER_KEY opens the key that it is written with. Set it to the master key of this store.',
+  )
+}
+
+/** The same for a command that changes nothing and shows no record. It has no entry. */
 export async function withStores<T>(
   options: CommonOptions & CreateOption,
   work: (stores: Stores, config: Config) => Promise<T>,
@@ -50,17 +90,21 @@ export function operatorConfigOf(options: CommonOptions): Config {
 }
 
 /** The clients and keys of a store, for the commands that change them. */
-export type CredentialAccess = ClientDeps & { readonly trustedIssuers: readonly string[] }
+export type CredentialAccess = ClientDeps & {
+  readonly trustedIssuers: readonly string[]
+  readonly audited: Pick<CommandAudit, 'note'>
+}
 
 export type WithCredentials = <T>(
+  command: Command,
   options: CommonOptions & CreateOption,
   work: (access: CredentialAccess) => Promise<T>,
 ) => Promise<T>
 
-export const withCredentials: WithCredentials = (options, work) =>
-  withStores(options, async (stores, config) => {
+export const withCredentials: WithCredentials = (command, options, work) =>
+  withAudit(command, options, ({ stores, config, keyring, audited }) => {
     const store = stores.credentials()
-    const keyring = await stores.keyring(store)
     const trustedIssuers = config.trustedIssuers.map(({ issuer }) => issuer)
-    return work({ store, keyring, clock: systemClock, random: systemRandom, trustedIssuers })
+    const secrets = { keyring, clock: systemClock, random: systemRandom }
+    return work({ store, ...secrets, trustedIssuers, audited })
   })

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict'
+import { join } from 'node:path'
 import { after, before } from 'node:test'
 import { chromium, type Page } from 'playwright-core'
 import { fixtureIds } from '../../src/sandbox/story.ts'
 import { type Cleanups, startProcess } from '../oauth/support/process.ts'
 import { chromiumFlags, chromiumPath, isChromiumMissing } from '../support/chromium.ts'
 import { freePort } from '../support/free-port.ts'
-import { startProgram } from '../support/program.ts'
+import { temporaryFolder } from '../support/harness.ts'
+import { runProgram, startProgram } from '../support/program.ts'
 import { until } from '../support/until.ts'
 import { axeFaults, browserTest, consolePage } from './support/browse.ts'
 
@@ -30,18 +32,24 @@ async function providerWorld(context: Cleanups, tokenLife = '300') {
     ],
   }
   const trusted = { issuer: issuer.url, audience: 'bursar', algorithms: ['RS256'], people }
-  const program = startProgram(['sandbox', '--port', String(port)], {
+  const data = temporaryFolder()
+  const program = startProgram(['sandbox', '--port', String(port), '--data', data], {
     env: { BURSAR_TRUSTED_ISSUERS: JSON.stringify([trusted]), LOG_LEVEL: 'info' },
   })
   context.after(() => program.kill('SIGKILL'))
   await program.firstLine
   const browser = await chromium.launch({ executablePath: chromiumPath, args: chromiumFlags })
   context.after(() => browser.close())
-  const accesses = () =>
-    `${program.output()}${program.errors()}`
+  const accesses = async () => {
+    const { output } = await runProgram(['audit', '--json'], {
+      env: { DATABASE_URL: `sqlite:${join(data, 'sandbox.db')}` },
+    })
+    const events = output
+      .trim()
       .split('\n')
-      .filter((line) => line.includes('"msg":"access"'))
       .map((line) => JSON.parse(line))
+    return events.filter(({ unmapped }) => ['view_in_full', 'export'].includes(unmapped.action))
+  }
   const signIn = async (name: string, fragment = '') => {
     const { page } = await consolePage(browser, url)
     await page.goto(`${url}/console/${fragment}`)
@@ -72,7 +80,7 @@ async function passProvider(page: Page, name: string): Promise<void> {
   await page.locator('.who').waitFor()
 }
 
-browserTest('a lead signs in with PKCE, gives a reason, and the log has both', async () => {
+browserTest('a lead signs in with PKCE, gives a reason, and the audit log has both', async () => {
   const { accesses, issuer, signIn, url } = world
   const page = await signIn('lead-ada', account)
   assert.equal(await page.locator('.who').textContent(), 'lead-ada')
@@ -93,14 +101,18 @@ browserTest('a lead signs in with PKCE, gives a reason, and the log has both', a
     })(),
   ])
   assert.equal(download.suggestedFilename(), 'fiat-accounts-acme.csv')
-  await until(() => accesses().length >= 3)
-  const person = { issuer: issuer.url, subject: 'lead-ada' }
-  const [view, ...exports] = accesses()
+  await until(async () => (await accesses()).length >= 3)
+  const [view, ...exports] = await accesses()
   assert.deepEqual(
-    [view.person, view.access, view.id, view.reason],
-    [person, 'full view', fixtureIds['fiat-accounts'], 'Wire of Monday'],
+    [view.actor.user, view.unmapped.action, view.resources[0].uid, view.unmapped.reason],
+    [
+      { uid: 'lead-ada', domain: issuer.url, type_id: 1 },
+      'view_in_full',
+      fixtureIds['fiat-accounts'],
+      'Wire of Monday',
+    ],
   )
-  const rows = exports.map(({ access, customer, rows: own }) => [access, customer, own])
+  const rows = exports.map(({ unmapped }) => [unmapped.action, unmapped.customer, unmapped.rows])
   assert.deepEqual(rows, [
     ['export', 'acme', 1000],
     ['export', 'acme', 1],

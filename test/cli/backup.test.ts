@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import {
+  copyFileSync,
   cpSync,
   existsSync,
   mkdirSync,
@@ -25,6 +26,7 @@ import { fiatAccount } from '../../src/resources/fiat-account.ts'
 import { createStore, openOperatorStores, type Stores } from '../../src/stores.ts'
 import { systemRandom } from '../../src/vault/random.ts'
 import { acme, aQuote, aWithdrawal, idOf, wallet } from '../store/support/quotes.ts'
+import { auditOf } from '../support/audit.ts'
 import { configOf, temporaryFolder } from '../support/harness.ts'
 import { take } from '../support/record-store.ts'
 import { aDepositAddress, aFiatAccount, anId } from '../support/records.ts'
@@ -51,6 +53,7 @@ async function run(name: keyof typeof commands, words: readonly string[], databa
 }
 
 const pathOf = (name: string) => join(folder, name, 'bursar.db')
+const keyFileOf = (name: string) => join(folder, name, 'bursar.master-key')
 const urlOf = (name: string) => `sqlite:${pathOf(name)}`
 const openStores = async (name: string): Promise<Stores> => {
   const config = configOf({ DATABASE_URL: urlOf(name) })
@@ -157,6 +160,7 @@ describe('backup', () => {
   test('of a damaged store is refused, and leaves no file', async () => {
     await run('backup', [backupOf('before-damage.tar')], urlOf('live'))
     await run('restore', [backupOf('before-damage.tar')], urlOf('damaged'))
+    copyFileSync(keyFileOf('live'), keyFileOf('damaged'))
     const bytes = readFileSync(pathOf('damaged'))
     const db = new DatabaseSync(pathOf('damaged'))
     const query = "select rootpage from sqlite_schema where name = 'fiat_account_by_id'"
@@ -205,6 +209,31 @@ describe('restore', () => {
       'every token is revoked, no client gets one, and no restored fee can be consumed, until the store is reconciled; run `npm run -s bursar -- reconcile`',
     )
     assert.deepEqual(await contentOf('kept'), await contentOf('live'))
+  })
+
+  test('keeps the audit log of the store that it replaces, and has an entry itself', async () => {
+    copyOfLive('audited')
+    copyFileSync(keyFileOf('live'), keyFileOf('audited'))
+    await run('backup', [backupOf('audited.tar')], urlOf('audited'))
+    const place = {
+      env: { DATABASE_URL: urlOf('audited') },
+      commandUrl: '',
+      remove: async () => {},
+    }
+    await run('reconcile', [], urlOf('audited'))
+    const before = await auditOf(place)
+    await run('restore', [backupOf('audited.tar'), '--replace'], urlOf('audited'))
+    const after = await auditOf(place)
+    const restored = after.slice(before.length)
+    assert.deepEqual(after.slice(0, before.length), before)
+    assert.deepEqual(
+      restored.map(({ action, command, outcome }) => [action, command?.name, outcome]),
+      [
+        ['open_log', undefined, 'done'],
+        ['command', 'restore', 'begun'],
+        ['command', 'restore', 'done'],
+      ],
+    )
   })
 
   test('starts a recovery, in which the operator repeats what the backup does not have', async () => {

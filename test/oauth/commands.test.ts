@@ -30,7 +30,7 @@ async function commandWorld(context: TestContext) {
     const out: string[] = []
     const errors: string[] = []
     const deps: CredentialCommandDeps = {
-      withCredentials: async (_options, work) => {
+      withCredentials: async (_command, _options, work) => {
         const store = { ...(await place.openCredentials()), ...failing }
         const none = { masterKey: undefined, previousMasterKey: undefined }
         const keyring = await openVault({
@@ -43,7 +43,15 @@ async function commandWorld(context: TestContext) {
         })
         const trustedIssuers = ['https://id.example']
         try {
-          return await work({ store, keyring, clock, random: systemRandom, trustedIssuers })
+          const audited = { note: () => {} }
+          return await work({
+            store,
+            keyring,
+            clock,
+            random: systemRandom,
+            trustedIssuers,
+            audited,
+          })
         } finally {
           await store.close()
         }

@@ -3,6 +3,7 @@ import { programOf } from '../../src/cli/help/program.ts'
 import type { Output } from '../../src/cli/output.ts'
 import { runCommand } from '../../src/cli/run-command.ts'
 import { printableLines } from '../../src/values/printable.ts'
+import { testMasterKey } from './test-database.ts'
 
 export type Ran = { readonly code: number; readonly out: string; readonly err: string }
 
@@ -20,7 +21,8 @@ export async function runBursar(
   const program = await programOf(words, output, Readable.from([Buffer.from(stdin)]))
   const before = process.env
   const listening = signals.map((signal) => process.listeners(signal))
-  process.env = { ...before, LOG_LEVEL: 'silent', DATABASE_URL: databaseUrl, ...env }
+  const keyed = databaseUrl.startsWith('postgres:') ? { BURSAR_MASTER_KEY: testMasterKey() } : {}
+  process.env = { ...before, LOG_LEVEL: 'silent', DATABASE_URL: databaseUrl, ...keyed, ...env }
   try {
     const code = await runCommand(program, words, output)
     return { code, ...printed() }
@@ -47,7 +49,6 @@ export function collectOutput() {
     write: async (piece) => void out.push(piece),
     reveal: async (text) => print(text),
     tell: (text) => void err.push(`${printableLines(text)}\n`),
-    logAccess: () => {},
   }
   return { output, printed: () => ({ out: out.join(''), err: err.join('') }) }
 }

@@ -2,11 +2,12 @@ import { closeSync, existsSync, fsyncSync, openSync, renameSync, statSync } from
 import { dirname, join } from 'node:path'
 import type { Command } from 'commander'
 import type { Clock } from '../../platform/clock.ts'
+import type { StoreFiles } from '../../store/opened-stores.ts'
 import { requireStore, storeFiles } from '../../stores.ts'
 import { type CommonOptions, newCommand } from '../options.ts'
 import { CommandFailed, isoOf, type Output, printResult } from '../output.ts'
-import { operatorConfigOf } from '../with-stores.ts'
-import { checkArchive, packArchive } from './archive.ts'
+import { operatorConfigOf, withAudit } from '../with-stores.ts'
+import { checkArchive, type Manifest, packArchive } from './archive.ts'
 import { withStagingFolder } from './staging-folder.ts'
 
 const onPostgres =
@@ -15,33 +16,34 @@ const onPostgres =
 export function backupCommand(output: Output, clock: Clock): Command {
   return newCommand('backup', 'Back up the embedded store to one file, while it is in use.')
     .argument('<file>', 'The file to write, a tar file. With the extension .gz it is compressed.')
-    .action(async (file: string, options: CommonOptions) => {
+    .action(async (file: string, options: CommonOptions, command: Command) => {
       const config = operatorConfigOf(options)
       const files = storeFiles(config)
       if (files === undefined) throw new CommandFailed(onPostgres)
       requireStore(config)
       requireFree(file)
-      const manifest = await withStagingFolder(dirname(file), async (folder) => {
-        const createdAt = isoOf(clock()) ?? ''
-        const faults = await files.copyTo(folder)
-        if (faults.length > 0) throw new CommandFailed(damaged(faults))
-        const archive = join(folder, 'archive')
-        const isCompressed = /\.t?gz$/.test(file)
-        const written = await packArchive(archive, folder, {
-          names: files.names,
-          createdAt,
-          isCompressed,
-        })
-        await checkArchive(archive, written)
-        place(archive, file)
-        return written
-      })
+      const manifest = await withAudit(command, options, () => packed(files, file, clock))
       files.noteBackup()
       const { size } = statSync(file)
       const document = { file, bytes: size, ...manifest }
       printResult(output, options, document, [`${file}: ${size} bytes, read back and verified`])
       output.tell('the master key is not in the backup; keep a copy of it in another place')
     })
+}
+
+function packed(files: StoreFiles, file: string, clock: Clock): Promise<Manifest> {
+  return withStagingFolder(dirname(file), async (folder) => {
+    const createdAt = isoOf(clock()) ?? ''
+    const faults = await files.copyTo(folder)
+    if (faults.length > 0) throw new CommandFailed(damaged(faults))
+    const archive = join(folder, 'archive')
+    const isCompressed = /\.t?gz$/.test(file)
+    const { names } = files
+    const written = await packArchive(archive, folder, { names, createdAt, isCompressed })
+    await checkArchive(archive, written)
+    place(archive, file)
+    return written
+  })
 }
 
 function requireFree(file: string): void {

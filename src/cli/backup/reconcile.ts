@@ -10,7 +10,7 @@ import { counted } from '../../values/counted.ts'
 import { parseInstant, printInstant } from '../../values/instant.ts'
 import { type CommonOptions, newCommand, refuseUsage } from '../options.ts'
 import { CommandFailed, type Output, printResult } from '../output.ts'
-import { withStores } from '../with-stores.ts'
+import { withAudit } from '../with-stores.ts'
 
 type ReconcileOptions = CommonOptions & {
   readonly restoredTo?: string
@@ -43,7 +43,7 @@ export function reconcileCommand(output: Output): Command {
       if (reconciled === true) await stores.credentials().endRecovery(now)
       return describe(stores)
     }
-    const described = await withStores(options, change)
+    const described = await withAudit(command, options, ({ stores }) => change(stores))
     printResult(output, options, documentOf(described), linesOf(described))
   })
 }

@@ -8,11 +8,15 @@ import { openLog } from '../../platform/log.ts'
 import { makePrivateFolder } from '../../platform/machine/private-files.ts'
 import { commandHint } from '../../platform/version.ts'
 import { resources } from '../../resources/catalogue.ts'
-import { storeFiles } from '../../stores.ts'
+import type { AuditLog } from '../../store/audit.ts'
+import type { StoreFiles } from '../../store/opened-stores.ts'
+import { type StoreDeps, type Stores, storeFiles } from '../../stores.ts'
 import { counted } from '../../values/counted.ts'
 import { parseInstant } from '../../values/instant.ts'
+import type { Keyring } from '../../vault/keyring.ts'
 import { type CommonOptions, newCommand } from '../options.ts'
 import { CommandFailed, type Output, printResult } from '../output.ts'
+import { auditing } from '../processes/command-audit.ts'
 import { operatorConfigOf, withOpened } from '../with-stores.ts'
 import { type Manifest, unpackArchive } from './archive.ts'
 import { start } from './reconcile.ts'
@@ -34,7 +38,7 @@ export function restoreCommand(output: Output, clock: Clock): Command {
       '--accept-damaged-records',
       'Restore a backup that holds damaged records, and name them. Import them again afterwards.',
     )
-    .action(async (file: string, options: RestoreOptions) => {
+    .action(async (file: string, options: RestoreOptions, command: Command) => {
       const config = operatorConfigOf(options)
       const files = storeFiles(config)
       if (files === undefined) throw new CommandFailed(onPostgres)
@@ -43,15 +47,18 @@ export function restoreCommand(output: Output, clock: Clock): Command {
         throw new CommandFailed(`there is a store at ${files.path}; --replace replaces it`)
       }
       makePrivateFolder(dirname(files.path))
+      let carried = 0
       const { manifest, damaged } = await withStagingFolder(dirname(files.path), async (folder) => {
         const unpacked = await unpackArchive(file, folder, files.names)
         const [name = ''] = files.names
-        const records = await prepareStore(at(config, join(folder, name)), clock, unpacked)
+        const staged = { config: at(config, join(folder, name)), clock, keyFile: files.keyFile }
+        const records = await prepareStore(staged, command, unpacked)
         if (records.faultCount > 0 && options.acceptDamagedRecords !== true) {
           throw new CommandFailed(
             `the backup is damaged, so nothing was restored; restore another one, or give --accept-damaged-records and import these records again:\n${listFaults(records)}`,
           )
         }
+        carried = carryLog(files, folder, output)
         if (files.replaceFrom(folder)) return { manifest: unpacked, damaged: records }
         throw new CommandFailed(
           `another process uses the store at ${files.path}; stop it and restore again. Nothing was changed.`,
@@ -66,6 +73,7 @@ export function restoreCommand(output: Output, clock: Clock): Command {
         records_checked: damaged.records,
         damaged_record_count: damaged.faultCount,
         damaged_records: damaged.faults,
+        audit_lines_kept: carried,
       }
       printResult(output, options, document, [`${files.path}: restored as it was at ${created_at}`])
       if (damaged.faultCount > 0) {
@@ -81,6 +89,19 @@ export function restoreCommand(output: Output, clock: Clock): Command {
     })
 }
 
+/** A store whose file is damaged may be replaced all the same. */
+function carryLog(files: StoreFiles, folder: string, { tell }: Pick<Output, 'tell'>): number {
+  try {
+    return files.carryAuditLog(folder)
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    tell(
+      `the audit log of the replaced store cannot be read (${reason}); use the copy that was exported`,
+    )
+    return 0
+  }
+}
+
 const at = (config: Config, path: string): Config => ({
   ...config,
   databaseUrl: `sqlite:${path}`,
@@ -90,11 +111,16 @@ const at = (config: Config, path: string): Config => ({
 /**
  * Opens the unpacked store as a server would, which also migrates it. Checks every page, and the
  * checksum of every record: SQLite's check finds no fault in a body whose bytes have changed. Then
- * starts the recovery, so that no server ever opens the store without. Returns the records' check.
+ * starts the recovery, so that no server ever opens the store without. The audit log of the store
+ * has the restore from then on. Returns the records' check.
  */
-function prepareStore(config: Config, clock: Clock, manifest: Manifest): Promise<StoredReport> {
+function prepareStore(
+  staged: Omit<StoreDeps, 'log'>,
+  command: Command,
+  manifest: Manifest,
+): Promise<StoredReport> {
   const { created_at } = manifest
-  return withOpened({ config, clock, log: openLog('warn') }, async (stores) => {
+  return withOpened({ ...staged, log: openLog('warn') }, async (stores) => {
     stores.quotes()
     const faults = [
       ...(await stores.records().integrityFaults()),
@@ -103,23 +129,37 @@ function prepareStore(config: Config, clock: Clock, manifest: Manifest): Promise
     if (faults.length > 0) throw new CommandFailed(`the backup is damaged:\n${faults.join('\n')}`)
     const restoredTo = parseInstant(created_at)?.micros
     if (restoredTo === undefined) throw new CommandFailed('the backup does not name its time')
-    const report = await checkStored(resources, stores.records().operator.rows)
-    await start(stores, restoredTo)
-    return report
+    const work = async () => {
+      const report = await checkStored(resources, stores.records().operator.rows)
+      await start(stores, restoredTo)
+      return report
+    }
+    const log = await logOf(stores)
+    return log === undefined ? work() : auditing(log, command, staged.config, work)
+  })
+}
+
+/** Undefined without the master key of the store, which may be put in place after the restore. */
+async function logOf(stores: Stores): Promise<AuditLog | undefined> {
+  const keyring = await keyringOf(stores)
+  return keyring instanceof ConfigError ? undefined : keyring && stores.auditLog(keyring)
+}
+
+/** The keys that the store holds, or why they cannot be opened. Undefined if it holds none. */
+async function keyringOf(stores: Stores): Promise<Keyring | ConfigError | undefined> {
+  const credentials = stores.credentials()
+  if ((await credentials.readPurposeKeys()).length === 0) return undefined
+  return await stores.keyring(credentials).catch((error: unknown) => {
+    if (error instanceof ConfigError) return error
+    throw error
   })
 }
 
 /** The backup has no master key. Says so now if the one at hand does not open the store's keys. */
 function masterKeyFault(config: Config, clock: Clock): Promise<string | undefined> {
   return withOpened({ config, clock, log: openLog('warn') }, async (stores) => {
-    const credentials = stores.credentials()
-    if ((await credentials.readPurposeKeys()).length === 0) return undefined
-    try {
-      await stores.keyring(credentials)
-      return undefined
-    } catch (error) {
-      if (error instanceof ConfigError) return error.message
-      throw error
-    }
+    const keyring = await keyringOf(stores)
+    if (!(keyring instanceof ConfigError)) return undefined
+    return `${keyring.message} The restore is not in the audit log, which needs this key.`
   })
 }

@@ -41,6 +41,13 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   'keys list': ['keys list'],
   'keys rotate': ['keys rotate', 'keys rotate --purpose cursor --revoke'],
   'keys rotate-master': ['keys rotate-master'],
+  audit: [
+    'audit --since 2026-11-22T00:00:00Z --action command',
+    'audit --json --follow',
+    'audit --customer northwind --limit 1000',
+  ],
+  'audit verify': ['audit verify', 'audit verify --heads audit-heads.ndjson'],
+  'audit prune': ['audit prune'],
   'fee show': ['fee show 8d9f5f1e-1f0b-4f43-9d0c-4a2f8a4a6c11'],
   'fee consume': [
     'fee consume 8d9f5f1e-1f0b-4f43-9d0c-4a2f8a4a6c11 --customer northwind --asset USDC --network ETHEREUM --address 0xF0Aa84466e353E5390be37FE2934301c07c19a55 --amount 100 --withdrawal payout-7',

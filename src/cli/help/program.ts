@@ -28,6 +28,7 @@ const commands: Readonly<Record<string, (deps: CommandDeps) => Promise<Command>>
     (await import('../backup/reconcile.ts')).reconcileCommand(output),
   client: async ({ output }) => (await import('../client.ts')).clientCommand(credentials(output)),
   keys: async ({ output }) => (await import('../keys.ts')).keysCommand(credentials(output)),
+  audit: async ({ output }) => (await import('../audit/audit.ts')).auditCommand(output),
   fee: async ({ output }) => (await import('../fee.ts')).feeCommand(output, systemClock),
   'fee-schedule': async ({ output }) =>
     (await import('../check-schedule.ts')).feeScheduleCommand(output, systemClock),

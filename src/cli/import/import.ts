@@ -10,7 +10,7 @@ import { type CommonOptions, configOf, kindArgument, newCommand, refuseUsage } f
 import { CommandFailed, type Output } from '../output.ts'
 import { openInterruption } from '../processes/interruption.ts'
 import { operatingUser } from '../processes/operating-user.ts'
-import { type CreateOption, noCreateOption, withStores } from '../with-stores.ts'
+import { type CreateOption, noCreateOption, withAudit } from '../with-stores.ts'
 import { importListCommand } from './list.ts'
 import { type Inputs, openInputs, openRejects, type Rejects } from './open-inputs.ts'
 import { printReport } from './print-report.ts'
@@ -77,7 +77,7 @@ export function importCommand(output: Output, stdin: Readable): Command {
       .addCommand(importListCommand(output))
       .action(async (kind: string, files: string[], options: ImportOptions, command: Command) => {
         refuseUsage(command, usageFault(files, options))
-        await runImport(kind, files, options, { output, stdin })
+        await runImport(kind, files, options, { command, output, stdin })
       })
   )
 }
@@ -91,13 +91,13 @@ function usageFault(files: readonly string[], options: ImportOptions): string | 
   return undefined
 }
 
-type Deps = { readonly output: Output; readonly stdin: Readable }
+type Deps = { readonly command: Command; readonly output: Output; readonly stdin: Readable }
 
 async function runImport(
   kind: string,
   patterns: readonly string[],
   options: ImportOptions,
-  { output, stdin }: Deps,
+  { command, output, stdin }: Deps,
 ): Promise<void> {
   const resource = resourceOf(kind)
   const startedAt = systemClock()
@@ -108,7 +108,7 @@ async function runImport(
     nullText: options.null,
   })
   const rejects = options.onError === 'skip' ? openRejects(inputs, options.rejects) : undefined
-  const report = await importInputs(resource, inputs, rejects, options, output).catch(
+  const report = await importInputs(resource, inputs, rejects, options, { command, output }).catch(
     (error: unknown) => {
       rejects?.discard()
       throw error
@@ -128,11 +128,12 @@ async function importInputs(
   inputs: Inputs,
   rejects: Rejects | undefined,
   options: ImportOptions,
-  output: Output,
+  { command, output }: Omit<Deps, 'stdin'>,
 ): Promise<ImportReport> {
   const interruption = openInterruption(output)
   const creates = options.create === true && options.dryRun !== true
-  return withStores({ ...options, create: creates }, async (stores, config) => {
+  return withAudit(command, { ...options, create: creates }, async (opened) => {
+    const { stores, config, audited } = opened
     const progress = openProgress(inputs, systemClock)
     const user = operatingUser()
     const isDryRun = options.dryRun === true
@@ -150,7 +151,7 @@ async function importInputs(
       },
       (signal) => {
         running.end({ state: 'cancelled', reason: `stopped by ${signal}; nothing was changed` })
-        return imports.written()
+        return Promise.all([imports.written(), audited.cancelled()]).then(() => {})
       },
     )
     running.signal.addEventListener('abort', () => {
@@ -183,7 +184,16 @@ async function importInputs(
         reject: rejects?.add,
         signal: running.signal,
       })
-      running.end(outcomeOfReport(report, isDryRun))
+      const outcome = outcomeOfReport(report, isDryRun)
+      running.end(outcome)
+      const { id } = running
+      const refused = report.faultCount > 0
+      audited.note({
+        kind: resource.kind,
+        ids: [id],
+        refused,
+        ...('counts' in outcome && { counts: outcome.counts }),
+      })
       return report
     } catch (error) {
       running.end(outcomeOfError(error))

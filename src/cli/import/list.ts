@@ -5,7 +5,7 @@ import { counted } from '../../values/counted.ts'
 import { printable } from '../../values/printable.ts'
 import { type CommonOptions, newCommand, refuseUsage } from '../options.ts'
 import { isoOf, type Output, printResult } from '../output.ts'
-import { withStores } from '../with-stores.ts'
+import { withAudit } from '../with-stores.ts'
 
 type ListOptions = CommonOptions & { readonly limit: string }
 
@@ -21,7 +21,7 @@ export function importListCommand(output: Output): Command {
       const fault = `--limit must be a whole number from 1 to ${limits.importsListedMax}.`
       refuseUsage(command, isLegal ? undefined : fault)
       // The options include those of `import`, which creates a store.
-      const entries = await withStores({ ...options, create: false }, (stores) =>
+      const entries = await withAudit(command, { ...options, create: false }, ({ stores }) =>
         stores.records().operator.journal(limit),
       )
       const imports = entries.map(documentOf)

@@ -1,0 +1,42 @@
+import type { Command } from 'commander'
+import { systemClock } from '../../platform/clock.ts'
+import { PruneRefused, pruneAudit } from '../../store/audit/prune-audit.ts'
+import { counted } from '../../values/counted.ts'
+import { printInstant } from '../../values/instant.ts'
+import { type CommonOptions, configOf, newCommand } from '../options.ts'
+import { CommandFailed, type Output, printResult } from '../output.ts'
+import { auditing } from '../processes/command-audit.ts'
+import { withArchive } from './with-archive.ts'
+
+const MICROS_PER_DAY = 86_400_000_000n
+
+/** `audit prune`: deletes what is past its retention, and leaves an anchor for each chain. */
+export function auditPruneCommand(output: Output): Command {
+  const summary =
+    'Delete lines that are older than BURSAR_AUDIT_RETENTION_DAYS. On PostgreSQL, use the URL of the database’s owner.'
+  const command = newCommand('prune', summary)
+  return command.action(async (_options: CommonOptions) => {
+    const options = command.optsWithGlobals<CommonOptions>()
+    const config = { ...configOf(options), operatorDatabaseUrl: undefined }
+    const before = systemClock() - BigInt(config.auditRetentionDays) * MICROS_PER_DAY
+    const deleted = await withArchive(options, async ({ reader, keyring, openLog }) => {
+      const keys = await keyring()
+      const byId = new Map(keys.all('audit').map((key) => [key.id, key]))
+      const key = () => keys.current('audit')
+      return await auditing(openLog(keys), command, config, async ({ note }) => {
+        const pruning = { reader, before, key, keyOf: (id: string) => byId.get(id) }
+        const rows = await pruneAudit(pruning).catch(explain)
+        note({ rows })
+        return rows
+      })
+    })
+    const document = { before: printInstant(before), deleted }
+    const lines = [`deleted ${counted(deleted, 'line')} from before ${document.before}`]
+    printResult(output, options, document, lines)
+  })
+}
+
+function explain(error: unknown): never {
+  if (error instanceof PruneRefused) throw new CommandFailed(`${error.message}; run audit verify`)
+  throw error
+}

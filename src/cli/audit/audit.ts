@@ -1,0 +1,112 @@
+import { type Command, Option } from 'commander'
+import { auditActions } from '../../contract/audit-entry.ts'
+import { limits } from '../../platform/limits.ts'
+import type { AuditReader } from '../../store/audit.ts'
+import { parseInstant, printInstant } from '../../values/instant.ts'
+import { type CommonOptions, newCommand, refuseUsage } from '../options.ts'
+import type { Output } from '../output.ts'
+import { auditPruneCommand } from './audit-prune.ts'
+import { auditVerifyCommand } from './audit-verify.ts'
+import { lineText } from './line-text.ts'
+import { ocsfEvent } from './ocsf-event.ts'
+import {
+  type AuditFilter,
+  newestLines,
+  openFollowing,
+  type Selected,
+  selectLines,
+} from './select-lines.ts'
+import { withArchive } from './with-archive.ts'
+
+type ListOptions = CommonOptions & {
+  readonly since?: string
+  readonly until?: string
+  readonly actor?: string
+  readonly action?: string
+  readonly customer?: string
+  readonly limit?: string
+  readonly follow?: boolean
+}
+
+const description =
+  'Show the audit log: what commands and clients did, and who saw records in full. On PostgreSQL, use the URL of the database’s owner or of its auditor.'
+
+/** `audit`, `audit verify` and `audit prune`. */
+export function auditCommand(output: Output): Command {
+  const most = limits.auditShownLinesMax
+  const json =
+    'Print one JSON object for each line, with the member names of OCSF; all lines, unless --limit is given.'
+  const command = newCommand('audit', description, json)
+    .option('--since <time>', 'Show lines from this time on.')
+    .option('--until <time>', 'Show lines before this time.')
+    .option('--actor <name>', 'Show what this client, user or person has done.')
+    .addOption(new Option('--action <action>', 'Show one kind of line.').choices(auditActions))
+    .option('--customer <id>', 'Show what was done with the records of this customer.')
+    .option('--limit <number>', `Show so many of the newest lines, 1 to ${most} (default: 100).`)
+    .option('--follow', 'Show new lines too, as they are stored, until it is stopped.')
+    // The options of `audit verify` are its own only if those of `audit` end before it.
+    .enablePositionalOptions()
+    .addCommand(auditVerifyCommand(output))
+    .addCommand(auditPruneCommand(output))
+  return command.action(async (options: ListOptions) => {
+    refuseUsage(command, faultOf(options))
+    await withArchive(options, ({ reader }) => show(reader, options, output))
+  })
+}
+
+function faultOf({ since, until, limit }: ListOptions): string | undefined {
+  for (const [name, given] of [
+    ['--since', since],
+    ['--until', until],
+  ] as const) {
+    if (given !== undefined && parseInstant(given) === undefined) {
+      return `${name} must be a time, such as 2026-11-22T12:00:00Z.`
+    }
+  }
+  const isLegal = limit === undefined || (/^\d{1,6}$/.test(limit) && isShowable(Number(limit)))
+  return isLegal
+    ? undefined
+    : `--limit must be a whole number from 1 to ${limits.auditShownLinesMax}.`
+}
+
+const isShowable = (count: number): boolean => count >= 1 && count <= limits.auditShownLinesMax
+
+async function show(reader: AuditReader, options: ListOptions, output: Output): Promise<void> {
+  const { actor, action, customer, limit, json } = options
+  const microsOf = (given: string | undefined) => parseInstant(given ?? '')?.micros
+  const filter: AuditFilter = {
+    since: microsOf(options.since),
+    until: microsOf(options.until),
+    actor,
+    action,
+    customer,
+  }
+  const following = options.follow === true ? await openFollowing(reader, filter) : undefined
+  const write = async (selected: Selected) => {
+    following?.shown(selected)
+    await output.write(`${json === true ? eventOf(selected) : textOf(selected)}\n`)
+  }
+  if (json === true && limit === undefined) {
+    for await (const selected of selectLines(reader, filter)) await write(selected)
+  } else {
+    const linesMax = Number(limit ?? limits.auditShownLines)
+    for (const selected of await newestLines(reader, filter, linesMax)) await write(selected)
+  }
+  if (following === undefined) return
+  const ending = new AbortController()
+  const stop = () => ending.abort()
+  process.once('SIGINT', stop).once('SIGTERM', stop)
+  for await (const selected of following.lines(ending.signal)) await write(selected)
+}
+
+/** A body that the program has not written is shown as it is. */
+const textOf = ({ line, entry }: Selected): string =>
+  entry === undefined
+    ? `${printInstant(line.at)}  not an entry of this program: line ${line.sequence} of chain ${line.chain}; run audit verify`
+    : lineText(line, entry)
+
+function eventOf({ line, entry }: Selected): string {
+  if (entry !== undefined) return JSON.stringify(ocsfEvent(line, entry))
+  const { chain, sequence, at } = line
+  return JSON.stringify({ not_an_entry: true, chain, sequence: Number(sequence), at: Number(at) })
+}

@@ -1,0 +1,312 @@
+import assert from 'node:assert/strict'
+import { appendFileSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { userInfo } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { after, test } from 'node:test'
+import type { AuditEntry } from '../../src/contract/audit-entry.ts'
+import { withPrimary } from '../../src/store/postgres/cluster/with-primary.ts'
+import { purposes } from '../../src/vault/purpose-key.ts'
+import { auditOf } from '../support/audit.ts'
+import { openPlace, type StoreLocation, temporaryFolder } from '../support/harness.ts'
+import { runProgram } from '../support/program.ts'
+import { aFiatAccount, anId } from '../support/records.ts'
+import { runBursar } from '../support/run-bursar.ts'
+import { addressesOf, testStore } from '../support/test-database.ts'
+
+const folder = temporaryFolder()
+const places: StoreLocation[] = []
+after(() => Promise.all(places.map((place) => place.remove())))
+
+async function newPlace(): Promise<StoreLocation> {
+  const place = await openPlace()
+  places.push(place)
+  if (testStore === 'sqlite') await runBursar(place.commandUrl, ['migrate'])
+  return place
+}
+
+/** The URL of who may read the log. */
+const auditorOf = ({ superuserUrl, commandUrl }: StoreLocation): string =>
+  superuserUrl ?? commandUrl
+
+const own = {
+  type: 'os_user',
+  name: userInfo().username,
+  ...(testStore === 'postgres' && { database_role: 'bursar_operator' }),
+}
+
+const commandsOf = (entries: readonly AuditEntry[]) =>
+  entries.filter(({ action }) => action === 'command')
+
+const importOf = (place: StoreLocation, ...options: string[]) =>
+  runBursar(
+    place.commandUrl,
+    ['import', 'fiat-accounts', '-', ...options],
+    `${JSON.stringify(aFiatAccount())}\n`,
+  )
+
+test('a command has an entry before its work, and one after it with what it changed', async () => {
+  const place = await newPlace()
+  await importOf(place, '--customer', 'acme', '--expect', '1')
+  const entries = await auditOf(place)
+  assert.deepEqual(
+    entries.map(({ action, outcome }) => [action, outcome]),
+    [
+      ['open_log', 'done'],
+      ['find_schema', 'done'],
+      ['command', 'begun'],
+      ['command', 'done'],
+    ],
+  )
+  assert.deepEqual(
+    entries[1]?.steps?.map(({ name }) => name),
+    ['records', 'credentials'],
+  )
+  const [begun, done] = commandsOf(entries)
+  const command = {
+    name: 'import',
+    arguments: ['fiat-accounts', '-'],
+    options: { '--customer': 'acme', '--expect': '1' },
+  }
+  assert.deepEqual(begun, { action: 'command', actor: own, outcome: 'begun', command })
+  const { ids = [], ...rest } = done ?? assert.fail()
+  assert.deepEqual(rest, {
+    ...begun,
+    outcome: 'done',
+    kind: 'fiat-accounts',
+    counts: { added: 1, changed: 0, unchanged: 0, rejected: 0, withdrawn: 0 },
+  })
+  const listed = await runBursar(place.commandUrl, ['imports', '--json'])
+  assert.deepEqual([JSON.parse(listed.out).imports[0].id, ids.length], [ids[0], 1])
+})
+
+test('keys rotate and keys rotate --revoke are told apart, and so are the keys that they made', async () => {
+  const place = await newPlace()
+  const made: string[] = []
+  for (const options of [[], ['--revoke']]) {
+    const ran = await runBursar(place.commandUrl, ['keys', 'rotate', ...options, '--json'])
+    made.push(JSON.parse(ran.out).key_id)
+  }
+  const ended = commandsOf(await auditOf(place)).filter(({ outcome }) => outcome === 'done')
+  assert.deepEqual(
+    ended.map(({ command, ids }) => [command?.name, Object.keys(command?.options ?? {}), ids]),
+    [
+      ['keys rotate', ['--json'], [made[0]]],
+      ['keys rotate', ['--json', '--revoke'], [made[1]]],
+    ],
+  )
+})
+
+test('client commands name the client that they made or changed', async () => {
+  const place = await newPlace()
+  const run = (...words: string[]) => runBursar(place.commandUrl, ['client', ...words])
+  const created = await run('create', '--customer', 'acme', '--name', 'CANARY 1', '--json')
+  const { client_id: id, client_secret: secret } = JSON.parse(created.out)
+  await run('rotate', id, '--now')
+  await run('disable', id)
+  await run('disable', secret)
+  const entries = commandsOf(await auditOf(place))
+  assert.deepEqual(
+    entries.map(({ command, ids, outcome }) => [command?.name, command?.arguments, ids, outcome]),
+    [
+      ['client create', [], undefined, 'begun'],
+      ['client create', [], [id], 'done'],
+      ['client rotate', [id], undefined, 'begun'],
+      ['client rotate', [id], [id], 'done'],
+      ['client disable', [id], undefined, 'begun'],
+      ['client disable', [id], [id], 'done'],
+      ['client disable', ['[withheld]'], undefined, 'begun'],
+      ['client disable', ['[withheld]'], undefined, 'failed'],
+    ],
+  )
+  const log = JSON.stringify(entries)
+  for (const hidden of [secret, 'CANARY']) assert.equal(log.includes(hidden), false, hidden)
+})
+
+test('what shows records in full says which, before it shows them', async () => {
+  const place = await newPlace()
+  await importOf(place)
+  const id = String(aFiatAccount().id)
+  await runBursar(place.commandUrl, ['export', 'fiat-accounts', '--customer', 'acme'])
+  await runBursar(place.commandUrl, ['history', 'show', 'fiat-accounts', id])
+  const unknown = await runBursar(place.commandUrl, ['history', 'show', 'fiat-accounts', anId(9)])
+  assert.equal(unknown.code, 1)
+  const shown = (await auditOf(place)).filter(({ action }) =>
+    ['export', 'view_in_full'].includes(action),
+  )
+  const common = { actor: own, outcome: 'done', kind: 'fiat-accounts', view: 'full' }
+  assert.deepEqual(shown, [
+    { ...common, action: 'export', customer: 'acme' },
+    { ...common, action: 'view_in_full', ids: [id] },
+  ])
+})
+
+test('an import that is refused changed nothing, and its entry says so', async () => {
+  const place = await newPlace()
+  await runBursar(place.commandUrl, ['import', 'fiat-accounts', '-'], '{"id":"no"}\n')
+  const outcomes = commandsOf(await auditOf(place)).map(({ outcome }) => outcome)
+  assert.deepEqual(outcomes, ['begun', 'refused'])
+})
+
+test('a command whose entry cannot be written does nothing', async () => {
+  const place = await newPlace()
+  await importOf(place)
+  if (testStore === 'postgres') {
+    const env = { BURSAR_MASTER_KEY: '' }
+    const ran = await runBursar(place.commandUrl, ['client', 'list'], '', env)
+    assert.deepEqual([ran.code, ran.out], [2, ''])
+    assert.match(ran.err, /^The audit log has every operator’s command, and BURSAR_MASTER_KEY/)
+    return
+  }
+  const path = place.commandUrl.replace(/^sqlite:(.*)\.db$/, '$1.credentials.db')
+  const db = new DatabaseSync(path)
+  db.exec(
+    `create trigger refuse before insert on audit_line begin select raise(abort, 'full'); end`,
+  )
+  const ran = await runBursar(place.commandUrl, ['keys', 'rotate'])
+  assert.deepEqual([ran.code, ran.out], [1, ''])
+  const { keys } = db.prepare('select count(*) as keys from purpose_key').get() ?? {}
+  db.close()
+  assert.equal(keys, purposes.length)
+})
+
+test('audit shows lines that match, in the order of their times', async () => {
+  const place = await newPlace()
+  await importOf(place)
+  await runBursar(place.commandUrl, ['keys', 'rotate'])
+  await runBursar(place.commandUrl, ['export', 'fiat-accounts', '--customer', 'acme'])
+  const shown = async (...options: string[]) => {
+    const ran = await runBursar(auditorOf(place), ['audit', ...options])
+    assert.equal(ran.code, 0, ran.err)
+    return ran.out.split('\n').slice(0, -1)
+  }
+  const all = await shown()
+  assert.equal(all.length, 11)
+  assert.match(all[2] ?? '', /^\S+Z {2}\S+.* {2}command {2}begun {2}import fiat-accounts -$/)
+  assert.deepEqual(await shown('--limit', '2'), all.slice(-2))
+  assert.equal((await shown('--action', 'export')).length, 1)
+  assert.equal((await shown('--customer', 'acme')).length, 3)
+  assert.equal((await shown('--actor', own.name)).length, 7)
+  assert.deepEqual(await shown('--actor', 'nobody'), [])
+  assert.deepEqual(await shown('--since', '2100-01-01T00:00:00Z'), [])
+  assert.deepEqual(await shown('--until', '2000-01-01T00:00:00Z'), [])
+  const wrong = await runBursar(auditorOf(place), ['audit', '--since', 'yesterday'])
+  assert.deepEqual(
+    [wrong.code, wrong.err],
+    [2, '--since must be a time, such as 2026-11-22T12:00:00Z.\n'],
+  )
+})
+
+test('audit --json has the member names of OCSF', async () => {
+  const place = await newPlace()
+  await importOf(place)
+  const ran = await runBursar(auditorOf(place), ['audit', '--json', '--action', 'command'])
+  const events = ran.out
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+  assert.equal(events.length, 2)
+  const { time, metadata, resources, unmapped, ...event } = events[1]
+  assert.deepEqual(event, {
+    class_uid: 6003,
+    class_name: 'API Activity',
+    category_uid: 6,
+    category_name: 'Application Activity',
+    activity_id: 99,
+    activity_name: 'command',
+    type_uid: 600_399,
+    severity_id: 1,
+    status_id: 1,
+    status: 'done',
+    actor: { user: { name: own.name, type_id: 2 } },
+    src_endpoint: { name: 'not recorded' },
+    api: { operation: 'import', service: { name: 'Bursar' } },
+  })
+  assert.ok(Math.abs(time - Date.now()) < 60_000)
+  assert.equal(metadata.uid, `${unmapped.chain}:4`)
+  assert.equal(resources[0].type, 'fiat-accounts')
+  assert.deepEqual(unmapped.command, {
+    name: 'import',
+    arguments: ['fiat-accounts', '-'],
+    options: {},
+  })
+})
+
+test('audit verify finds a line that was changed, and with heads an end that was cut', async () => {
+  const place = await newPlace()
+  const heads = join(folder, `heads-${places.length}.ndjson`)
+  const env = { BURSAR_AUDIT_HEADS_FILE: heads }
+  const imported = ['import', 'fiat-accounts', '-']
+  await runBursar(place.commandUrl, imported, JSON.stringify(aFiatAccount()), env)
+  assert.equal(statSync(heads).mode & 0o777, 0o600)
+  const verify = (...options: string[]) =>
+    runBursar(auditorOf(place), ['audit', 'verify', ...options])
+  assert.deepEqual(await verify(), {
+    code: 0,
+    out: '4 lines of 1 chain checked; without --heads, an end that was cut off shows no trace\n',
+    err: '',
+  })
+  const whole = await verify('--heads', heads)
+  assert.deepEqual(
+    [whole.code, whole.out],
+    [0, '4 lines of 1 chain checked; compared with 1 head\n'],
+  )
+  const { chain } = JSON.parse(readFileSync(heads, 'utf8'))
+  await change(place, `delete from TABLE where sequence = 4`)
+  assert.equal((await verify()).code, 0)
+  const cut = await verify('--heads', heads)
+  assert.equal(cut.code, 1)
+  assert.match(cut.out, new RegExp(`^cut  chain ${chain}, line 4: the chain had this line`))
+  await change(place, `update TABLE set body = '{}' where sequence = 3`)
+  const changed = await verify('--json')
+  assert.equal(changed.code, 1)
+  const { findings, faults } = JSON.parse(changed.out)
+  assert.deepEqual(
+    [findings, faults[0].fault, faults[0].chain, faults[0].sequence],
+    [1, 'changed', chain, 3],
+  )
+  assert.match(changed.err, /^1 finding: the audit log is not as it was written; keep a copy/)
+})
+
+test('audit verify takes heads from a log with other lines, and refuses a file without any', async () => {
+  const place = await newPlace()
+  const { errors } = await runProgram(['import', 'fiat-accounts', '-'], {
+    env: { ...place.env, DATABASE_URL: place.commandUrl, LOG_LEVEL: 'info' },
+    stdin: `${JSON.stringify(aFiatAccount())}\n`,
+  })
+  const log = join(folder, `log-${places.length}.ndjson`)
+  writeFileSync(log, 'not JSON\n{"msg":"request","digest":7}\n')
+  const verify = () => runBursar(auditorOf(place), ['audit', 'verify', '--heads', log])
+  const none = await verify()
+  assert.deepEqual([none.code, none.err], [1, `${log} has no head of an audit chain\n`])
+  appendFileSync(log, errors)
+  const { out } = await verify()
+  assert.equal(out, '4 lines of 1 chain checked; compared with 1 head\n')
+})
+
+test('audit prune deletes what is past its retention, and the log still verifies', async () => {
+  const place = await newPlace()
+  await importOf(place)
+  const run = (words: readonly string[]) => runBursar(auditorOf(place), words)
+  const pruned = await run(['audit', 'prune', '--json'])
+  assert.equal(JSON.parse(pruned.out).deleted, 0, pruned.err)
+  const [begun, done] = commandsOf(await auditOf(place)).slice(-2)
+  assert.deepEqual(
+    [begun?.command?.name, begun?.outcome, done?.outcome, done?.rows],
+    ['audit prune', 'begun', 'done', 0],
+  )
+  assert.equal((await run(['audit', 'verify'])).code, 0)
+})
+
+/** Changes the log behind the program's back. */
+async function change(place: StoreLocation, sql: string): Promise<void> {
+  const { superuserUrl, commandUrl } = place
+  if (superuserUrl !== undefined) {
+    const text = sql.replace('TABLE', 'bursar_audit.line')
+    await withPrimary(addressesOf(superuserUrl), (connection) => connection.execute(text))
+    return
+  }
+  const path = commandUrl.replace(/^sqlite:(.*)\.db$/, '$1.credentials.db')
+  using db = new DatabaseSync(path)
+  db.exec(sql.replace('TABLE', 'audit_line'))
+}
