@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Command } from 'commander'
+import { auditCheck } from '../doctor/audit-check.ts'
 import { type Backups, backupCheck, newestFileAt } from '../doctor/backup-check.ts'
 import { feeChecks } from '../doctor/fee-checks.ts'
 import { installationChecks } from '../doctor/installation.ts'
@@ -14,7 +15,13 @@ import { openLog } from '../platform/log.ts'
 import { freeBytesOf } from '../platform/machine/free-bytes.ts'
 import { commandHint } from '../platform/version.ts'
 import { spoolFolderOf } from '../store/spool.ts'
-import { lastArchivedAt, openServiceStores, storeChecks, storeFiles } from '../stores.ts'
+import {
+  lastArchivedAt,
+  openServiceStores,
+  storeChecks,
+  storeFiles,
+  withAuditArchive,
+} from '../stores.ts'
 import { counted } from '../values/counted.ts'
 import { type CommonOptions, configOf, newCommand } from './options.ts'
 import { CommandFailed, type Output, printResult } from './output.ts'
@@ -57,12 +64,20 @@ const linesOf = (checked: Checked): string => {
 
 async function examine(options: DoctorOptions, clock: Clock): Promise<readonly Checked[]> {
   let config: Config | undefined
-  const findings = await refusalOf(() => {
+  const refused = await refusalOf(() => {
     config = configOf(options)
   })
-  if (config === undefined) return [{ name: 'configuration', status: 'failed', findings }]
+  const [configuration] = await runAll([{ name: 'configuration', find: () => refused }])
+  const others = config === undefined ? [] : await examineWith(config, options, clock)
+  return [...(configuration === undefined ? [] : [configuration]), ...others]
+}
+
+async function examineWith(
+  config: Config,
+  options: DoctorOptions,
+  clock: Clock,
+): Promise<readonly Checked[]> {
   const first = await runAll([
-    { name: 'configuration', find: () => findings },
     ...installationChecks({
       config,
       file: options.config ?? (existsSync(DEFAULT_FILE) ? DEFAULT_FILE : undefined),
@@ -74,13 +89,15 @@ async function examine(options: DoctorOptions, clock: Clock): Promise<readonly C
   ])
   const store = await runAll(await storeChecks(config, clock))
   // A store that cannot be opened would be reported again by each further check.
-  const isUsable = store.every(({ status }) => status === 'ok')
-  const keys = isUsable
-    ? await runAll(keyChecks({ config, clock, using: usingStore(config, clock) }))
-    : []
-  return [...first, ...store, ...keys]
+  if (store.some(({ status }) => status !== 'ok')) return [...first, ...store]
+  const inside = await runAll([
+    ...keyChecks({ config, clock, using: usingStore(config, clock) }),
+    auditCheck({ config, clock, oldestAt: () => oldestAuditLine(config, clock) }),
+  ])
+  return [...first, ...store, ...inside]
 }
 
+/** Runs checks beside each other. */
 const runAll = (checks: readonly Check[]): Promise<readonly Checked[]> =>
   Promise.all(checks.map(run))
 
@@ -118,6 +135,17 @@ function backupsOf(config: Config, { backup }: DoctorOptions): Backups {
     lastAt: () => lastArchivedAt(config),
     advice: 'archive the log of the primary, or name your newest dump with --backup',
   }
+}
+
+/** The roles of PostgreSQL cannot read the log. There, watch the job that prunes it. */
+async function oldestAuditLine(config: Config, clock: Clock): Promise<bigint | undefined> {
+  if (storeFiles({ ...config, operatorDatabaseUrl: undefined }) === undefined) return undefined
+  const sources = { config, clock, log: openLog('silent') }
+  return await withAuditArchive(sources, async ({ reader }) => {
+    const none = { since: undefined, until: undefined, after: undefined }
+    const [oldest] = await reader.lines({ ...none, newestFirst: false, linesMax: 1 })
+    return oldest?.at
+  })
 }
 
 /** The parts of a store with the rights of a server. It adds no key. */

@@ -141,6 +141,8 @@ export const limits = {
   healthAnswerBytesMax: 1024 * 1024,
   /** How long a check of `doctor` may take, before it counts as failed. */
   doctorCheckMs: 15_000,
+  /** How many days the pruning of the audit log may be late: it runs once a week. */
+  auditPruneLateDaysMax: 14,
   /** How old the newest backup may be: one a day, and two hours for it to run. */
   backupAgeHoursMax: 26,
   /** How old the signing key of tokens may be. */

@@ -185,6 +185,40 @@ describe('doctor', () => {
       },
     },
     {
+      check: 'audit',
+      what: /^other users can read or write the file of audit heads /,
+      env: { BURSAR_AUDIT_HEADS_FILE: join(folder, 'heads.ndjson') },
+      cause: () => {
+        writeFileSync(join(folder, 'heads.ndjson'), '')
+        chmodSync(join(folder, 'heads.ndjson'), 0o644)
+      },
+    },
+    {
+      check: 'audit',
+      what: /^the file of audit heads .* cannot be written$/,
+      env: { BURSAR_AUDIT_HEADS_FILE: join(folder, 'nowhere', 'heads.ndjson') },
+    },
+    {
+      check: 'audit',
+      what: /^the oldest line of the audit log is 60 days old, and 30 are to be kept$/,
+      env: { BURSAR_AUDIT_RETENTION_DAYS: '30' },
+      cause: ({ at }) => {
+        using db = new DatabaseSync(join(at, 'bursar.credentials.db'))
+        const then = BigInt(Date.now() - 60.5 * 86_400_000) * 1000n
+        db.prepare('update audit_line set at = ?').run(then)
+      },
+    },
+    {
+      check: 'clients',
+      what: /^the client .* was not stored by this program, or was changed by another one$/,
+      cause: async ({ run, at }) => {
+        const words = ['client', 'create', '--customer', 'one', '--name', 'One']
+        assert.equal((await run(words)).code, 0)
+        using db = new DatabaseSync(join(at, 'bursar.credentials.db'))
+        db.exec(`update client set scopes = scopes || ' statements:write'`)
+      },
+    },
+    {
       check: 'recovery',
       what: /clients are not confirmed$/,
       cause: async ({ run, at, file }) => {

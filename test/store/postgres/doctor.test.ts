@@ -101,6 +101,16 @@ describe('doctor on PostgreSQL', { skip: testStore !== 'postgres' && 'needs Post
       /^roles: the role bursar_operator may not insert on origin$/,
     ],
     [
+      'grant select on bursar_audit.line to bursar_operator',
+      'revoke select on bursar_audit.line from bursar_operator',
+      /^roles: the role bursar_operator may select on bursar_audit\.line$/,
+    ],
+    [
+      'revoke insert on bursar_audit.line from bursar',
+      'grant insert on bursar_audit.line to bursar',
+      /^roles: the role bursar may not insert on bursar_audit\.line$/,
+    ],
+    [
       'alter table bursar.statement no force row level security',
       'alter table bursar.statement force row level security',
       /^row-security: row-level security does not limit table statement to one customer$/,

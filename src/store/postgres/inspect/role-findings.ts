@@ -2,7 +2,7 @@ import { type Finding, refusalOf } from '../../../platform/finding.ts'
 import { commandHint } from '../../../platform/version.ts'
 import { text } from '../../row.ts'
 import type { Connection } from '../driver/connection.ts'
-import { type Roles, tableRights } from '../schema/grants.ts'
+import { auditRights, type Roles, tableRights } from '../schema/grants.ts'
 import { type RoleCheck, requireCustomersRole, requireOperatorRole } from '../schema/roles.ts'
 
 type ExpectedRole = {
@@ -49,7 +49,7 @@ async function rightFindings(
   return rows.flatMap((row) => {
     const [role, table, granted] = [text(row, 'role'), text(row, 'table'), text(row, 'granted')]
     const held = granted === '' ? [] : granted.split(' ')
-    const expected = wholeTableRights(tableRights[table]?.[rights] ?? '')
+    const expected = wholeTableRights(tableRights[table]?.[rights] ?? auditRights[table] ?? '')
     const [more, less] = [held, expected].map((own, at) =>
       own.filter((right) => !([expected, held][at] ?? []).includes(right)),
     )
@@ -86,10 +86,11 @@ const wholeTableRights = (granted: string): readonly string[] =>
     .filter((right) => right !== '' && !right.endsWith('()'))
 
 const RIGHTS = `
-  select current_user as role, relation.relname as table, coalesce((
+  select current_user as role, case when schema_.nspname = 'bursar' then relation.relname
+      else schema_.nspname || '.' || relation.relname end as table, coalesce((
     select string_agg(lower(right_.name), ' ' order by right_.name)
     from unnest(array['SELECT', 'INSERT', 'UPDATE', 'DELETE', 'TRUNCATE', 'TRIGGER']) as right_ (name)
     where has_table_privilege(current_user, relation.oid, right_.name)), '') as granted
-  from pg_class as relation
-  where relation.relnamespace = 'bursar'::regnamespace and relation.relkind = 'r'
-  order by relation.relname`
+  from pg_class as relation join pg_namespace as schema_ on schema_.oid = relation.relnamespace
+  where schema_.nspname in ('bursar', 'bursar_audit') and relation.relkind = 'r'
+  order by schema_.nspname, relation.relname`

@@ -93,10 +93,12 @@ export function grantStatements({ app, operator }: Roles): string {
 }
 
 /** Nobody who writes the audit log can read it, or change what is written. */
+export const auditRights: Readonly<Record<string, string>> = { 'bursar_audit.line': 'insert' }
+
 const auditGrants = (roles: string): readonly string[] => [
   `revoke all on bursar_audit.line, bursar_audit.anchor from ${roles}`,
   `grant usage on schema bursar_audit to ${roles}`,
-  `grant insert on bursar_audit.line to ${roles}`,
+  ...Object.entries(auditRights).map(([table, right]) => `grant ${right} on ${table} to ${roles}`),
 ]
 
 /**
