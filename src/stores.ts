@@ -257,7 +257,7 @@ const claimPath = ({ records }: StorePaths): string => besidePath(records, 'issu
 
 /** Clients, keys and quotes have their own file, so that an import never blocks them. */
 function embeddedStores(sources: StoreDeps, mode: 'opened' | 'created' | 'watched'): Stores {
-  const { config, clock, log, background = openBackground(clock) } = sources
+  const { config, clock, log, background = openBackground(clock), metrics } = sources
   const paths = storePaths(config.databaseUrl)
   if (mode !== 'created') describingExhaustion(() => requireFiles(paths))
   const files = openedFiles()
@@ -268,10 +268,14 @@ function embeddedStores(sources: StoreDeps, mode: 'opened' | 'created' | 'watche
   }
   const { records: recordsPath, credentials: credentialsPath } = paths
   const records = openOnce(() =>
-    noting(recordsPath, (path) => openSqliteStore(path, clock, log, background)),
+    noting(recordsPath, (path) => openSqliteStore(path, clock, log, background, metrics)),
   )
-  const credentials = openOnce(() => noting(credentialsPath, (path) => openSqliteCredentials(path)))
-  const quotes = openOnce(() => noting(credentialsPath, (path) => openSqliteFeeQuotes(path, clock)))
+  const credentials = openOnce(() =>
+    noting(credentialsPath, (path) => openSqliteCredentials(path, undefined, metrics)),
+  )
+  const quotes = openOnce(() =>
+    noting(credentialsPath, (path) => openSqliteFeeQuotes(path, clock, metrics)),
+  )
   const imports = openOnce(() =>
     noting(credentialsPath, (path) =>
       openSqliteImports(path, { clock, background, log, mergesHere: mode !== 'watched' }),
@@ -284,7 +288,9 @@ function embeddedStores(sources: StoreDeps, mode: 'opened' | 'created' | 'watche
       : undefined
   const confirmIntact = watch?.confirmIntact ?? files.confirm
   const audit = openOnce((key: AuditDeps['key']) =>
-    noting(credentialsPath, (path) => openSqliteAudit(path, confirmIntact, { clock, key })),
+    noting(credentialsPath, (path) =>
+      openSqliteAudit(path, confirmIntact, { clock, key, metrics }),
+    ),
   )
   let claim: IssuerClaim | undefined
   const stores: OpenedStores = {

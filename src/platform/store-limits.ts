@@ -29,6 +29,8 @@ export const storeLimits = {
   quoteKeptDays: 90,
   /** The longest guarantee. A quote that expires later was issued by a clock that was ahead. */
   quoteLifeSecondsMax: 900,
+  /** The newest quotes, of which the metrics count the open ones: some milliseconds. */
+  openQuotesCountedMax: 5000,
   /** A batch takes a few milliseconds, and requests are served in the pause after it. */
   quoteSweepRows: 500,
   quoteSweepRestMs: 100,
@@ -112,6 +114,9 @@ export const storeLimits = {
   /** How long the registry keeps imports, and how many: a filter reads all of them in 10 ms. */
   importKeptDays: 30,
   importsKeptMax: 10_000,
+  /** The newest ones, of which the metrics count those that run or ended in so long: 1 ms. */
+  importsCountedMax: 1000,
+  importsEndedCountedMs: 3_600_000,
   /** A process looks for old ones after so many imports, and deletes so many at a time. */
   importsSweptEvery: 100,
   importsSweptMax: 1000,

@@ -1,5 +1,6 @@
 import type { AuditEntry } from '../contract/audit-entry.ts'
 import type { Clock } from '../platform/clock.ts'
+import type { Metrics } from '../platform/metrics/metrics.ts'
 
 /** A place in a chain: the digest of the line covers every line before it. */
 export type AuditHead = {
@@ -27,6 +28,7 @@ export type AuditDeps = {
   readonly clock: Clock
   /** The key for new lines. */
   readonly key: () => AuditKey
+  readonly metrics?: Metrics | undefined
 }
 
 /** The audit log as a process writes it: each in a chain of its own, so that it reads nothing. */

@@ -1,3 +1,5 @@
+import type { BatchName } from '../platform/metrics/families.ts'
+import { type Metrics, noMetrics } from '../platform/metrics/metrics.ts'
 import { openTurns, type Turn, type TurnOptions } from './batch-turns.ts'
 import { NothingChanged } from './unavailable.ts'
 
@@ -10,8 +12,9 @@ export type PendingRequest<Request, Result> = {
 }
 
 export type BatchQueueOptions<Request, Result> = {
-  /** What waits, in the plural, for the error messages. */
-  readonly name: string
+  /** What waits, in the plural, for the error messages and the metrics. */
+  readonly name: BatchName
+  readonly metrics?: Metrics | undefined
   /**
    * Resolves the promise of each request, or passes it to `again`, and then it waits for another
    * batch. If it rejects, the promises still pending reject.
@@ -49,7 +52,8 @@ export type BatchQueueOptions<Request, Result> = {
 export function openBatchQueue<Request, Result>(
   options: BatchQueueOptions<Request, Result>,
 ): (request: Request) => Promise<Result> {
-  const { run, weightMax, runningMax, beside, startsFullBatches } = options
+  const { run, weightMax, runningMax, beside, startsFullBatches, metrics = noMetrics } = options
+  const labels = { batch: options.name }
   const line = openLine(options)
   let running = 0
   let lastBegunAt = 0
@@ -61,7 +65,9 @@ export function openBatchQueue<Request, Result>(
     if (batch.length === 0) return false
     const oldest = batch.reduce((one, other) => (other.requestedAt < one.requestedAt ? other : one))
     running += 1
-    lastBegunAt = performance.now()
+    const begunAt = performance.now()
+    lastBegunAt = begunAt
+    metrics.observe('bursar_batch_size', labels, batch.length)
     run(batch, oldest.requestedAt, line.join)
       .catch((error) => {
         for (const { result } of batch) result.reject(error)
@@ -69,6 +75,8 @@ export function openBatchQueue<Request, Result>(
       .finally(() => {
         running -= 1
         end()
+        const seconds = (performance.now() - begunAt) / 1000
+        metrics.observe('bursar_batch_duration_seconds', labels, seconds)
         schedule()
       })
     return true

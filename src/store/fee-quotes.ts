@@ -106,6 +106,8 @@ export type FeeQuoteStore = {
     times(): Promise<StoreTimes>
     /** After a restore the sweep has paused, not jumped: it takes this moment for its last run. */
     resetSweep(): Promise<void>
+    /** The open ones among the newest quotes, as many as the metrics count. */
+    countOpen(): Promise<number>
     /** Restored quotes that a withdrawal may have consumed after the backup; at most `rowsMax`. */
     uncertain(recovery: Recovery, rowsMax: number): Promise<readonly FeeQuote[]>
     /** Deletes all quotes, for the reset of the sandbox. */

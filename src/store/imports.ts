@@ -85,6 +85,8 @@ export type ImportsPart = {
   readonly importsMax: number
 }
 
+export type CountedImports = Pick<ListedImport, 'state' | 'waitsFor'> & { readonly imports: number }
+
 export type CancelOutcome =
   | { readonly outcome: 'unknown' }
   | { readonly outcome: 'ended' | 'cancelling'; readonly found: ListedImport }
@@ -101,6 +103,8 @@ export type ImportRegistry = {
   find(id: string, ofClientsOf: string | undefined): Promise<ListedImport | undefined>
   /** Asks an import to end, in whichever process it runs. */
   cancel(id: string, ofClientsOf: string | undefined): Promise<CancelOutcome>
+  /** The newest that run or ended lately, by state and by what they wait for. */
+  count(): Promise<readonly CountedImports[]>
   /** Writes now what this process has noted. Never rejects. */
   written(): Promise<void>
   /** Forgets every import, for the reset of the sandbox. */

@@ -1,5 +1,6 @@
 import type { Clock } from '../platform/clock.ts'
 import type { Logger } from '../platform/log.ts'
+import type { Metrics } from '../platform/metrics/metrics.ts'
 import { resources } from '../resources/catalogue.ts'
 import type { Dialect } from './dialect.ts'
 import { type KeptMarks, openDamageList } from './integrity/damage.ts'
@@ -22,6 +23,7 @@ export type RecordSessions = {
   readonly dialect: Dialect
   readonly clock: Clock
   readonly log: Logger
+  readonly metrics?: Metrics | undefined
   /** Reads of customers, which are checked for damage here. */
   readonly customers: ReadRecords
   /** For requests of the operator, which have a deadline. */
@@ -56,7 +58,7 @@ export function openRecords(
     beginLoad: sessions.beginLoad,
     exportLines: (resource, customerId) =>
       sessions.readSnapshot((session) => exportLines(session, dialect, resource, customerId)),
-    put: openPutRecords(sessions.puts, clock),
+    put: openPutRecords(sessions.puts, clock, sessions.metrics),
     ...openVersions(requests, dialect),
     ...openPastPages(readPastRow),
     ...openSearch(requests, dialect),

@@ -2,6 +2,7 @@ import type { Background } from '../background.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Config } from '../platform/config.ts'
 import type { Logger } from '../platform/log.ts'
+import type { Metrics } from '../platform/metrics/metrics.ts'
 import type { AuditDeps, AuditLog } from './audit.ts'
 import type { CredentialStore } from './credentials.ts'
 import type { FeeQuoteStore } from './fee-quotes.ts'
@@ -47,6 +48,7 @@ export type StoreDeps = {
   readonly background?: Background
   /** The master key file, where it is not beside the store. */
   readonly keyFile?: string
+  readonly metrics?: Metrics
 }
 
 /** Whether the files of the embedded store are still those that this process has opened. */

@@ -23,7 +23,7 @@ function openTested({
   const begun = new EventEmitter()
   const batches: { requests: readonly number[]; end: (error?: Error) => Promise<void> }[] = []
   const enqueue = openBatchQueue<number, string>({
-    name: 'requests',
+    name: 'records',
     weightOf: (weight) => weight,
     weightMax: 10,
     runningMax,
@@ -159,7 +159,7 @@ describe('a batch queue', () => {
   test('rejects a request at once if too many wait', async () => {
     const { enqueue, batches } = openTested({ waitingMax: 2 })
     const results = [enqueue(1), enqueue(2)]
-    await assert.rejects(enqueue(3), unavailable(/too many requests wait/))
+    await assert.rejects(enqueue(3), unavailable(/too many records wait/))
     await setImmediate()
     await batches[0]?.end()
     assert.deepEqual(await Promise.all(results), ['1', '2'])
@@ -169,7 +169,7 @@ describe('a batch queue', () => {
     const { enqueue, batches, seen } = openTested({ runningMax: 1, waitMs: 50 })
     const first = enqueue(1)
     await setImmediate()
-    const late = assert.rejects(enqueue(2), unavailable(/requests waited too long/))
+    const late = assert.rejects(enqueue(2), unavailable(/records waited too long/))
     await setTimeout(60)
     const third = enqueue(3)
     await batches[0]?.end()

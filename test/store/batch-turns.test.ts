@@ -19,7 +19,7 @@ function openTested({ weightMax = 8, waitingMax = 100, runningMax = 1, beside }:
   const batches: { requests: Request[]; end: (again?: readonly Request[]) => Promise<void> }[] = []
   const part = (request: Request, at: number) => request.split('/')[at] ?? ''
   const enqueue = openBatchQueue<Request, Request>({
-    name: 'requests',
+    name: 'records',
     weightMax,
     turns: {
       keysOf: (request) => [`client ${part(request, 0)}`, `customer ${part(request, 1)}`],
@@ -213,7 +213,7 @@ describe('the turns of a batch queue', () => {
     while (performance.now() - begunAt < 5);
     const refused = await enqueue('greedy/one/refused').catch((error) => error)
     assert.ok(refused instanceof StoreUnavailable)
-    assert.match(refused.message, /too many requests wait/)
+    assert.match(refused.message, /too many records wait/)
     assert.ok(Number(refused.retryAfterMs) >= 5, String(refused.retryAfterMs))
     // A second greedy key gets half of the rest, so that a third one still fits.
     results.push(...many(5, (at) => `second/second/${at + 20}`).map(enqueue))

@@ -27,13 +27,14 @@ export type AuditSessions = {
  * an entry that was not stored leaves no gap. A commit whose outcome is unknown may have stored
  * lines, so a new chain begins, and its first line names the old one.
  */
-export function openAudit(sessions: AuditSessions, { clock, key }: AuditDeps): AuditLog {
+export function openAudit(sessions: AuditSessions, { clock, key, metrics }: AuditDeps): AuditLog {
   const { dialect, append, withinMs, waitMs } = sessions
   let chain: AuditHead = newChain()
   let written: AuditHead | undefined
   let depth = 0
   const enqueue = openBatchQueue<AuditEntry, void>({
-    name: 'entries of the audit log',
+    name: 'audit entries',
+    metrics,
     run: async (batch, oldestRequestedAt) => {
       const opening = chain.sequence === 0n ? [openingEntry(written)] : []
       const entries = [...opening, ...joinEntries(batch.map(({ request }) => request))]

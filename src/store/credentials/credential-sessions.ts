@@ -1,3 +1,4 @@
+import type { Metrics } from '../../platform/metrics/metrics.ts'
 import type { Dialect } from '../dialect.ts'
 import type { Session } from '../session.ts'
 
@@ -6,6 +7,7 @@ export type CredentialSessions = Pick<Session, 'rows'> & {
   readonly dialect: Dialect
   /** How long a look-up may wait for those before it. */
   readonly waitMs: number
+  readonly metrics?: Metrics | undefined
   /** Runs work in a transaction that has raised the revision, which the changed rows then carry. */
   change<T>(work: (session: Session) => Promise<T>): Promise<T>
   /** Runs work in a transaction that leaves the revision as it is. */

@@ -97,6 +97,7 @@ function openClientBatch({
   rows,
   dialect: { tableName, parameter, list, entriesOf },
   waitMs,
+  metrics,
 }: CredentialSessions): CredentialStore['findClient'] {
   const text = `
     select ${clientAndSecretColumns}
@@ -106,6 +107,7 @@ function openClientBatch({
     order by secret.sequence`
   return openBatchQueue({
     name: 'clients',
+    metrics,
     run: async (batch) => {
       const ids = new Set(batch.map(({ request }) => request))
       const found = readClientsWithSecrets(

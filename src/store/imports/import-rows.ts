@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { isImportState, isWaitCode } from '../../contract/import-states.ts'
-import type { ImportCounts, ListedImport } from '../imports.ts'
+import type { CountedImports, ImportCounts, ListedImport } from '../imports.ts'
 import { isTrue, type NamedRow, optionalText, optionalWhole, text, whole } from '../row.ts'
 
 /** A row of the registry, with `is_lost`. */
@@ -33,6 +33,16 @@ export function readImport(row: NamedRow): ListedImport {
     updatedAt: whole(row, 'updated_at'),
     endedAt: optionalWhole(row, 'ended_at'),
     cancelRequestedAt: optionalWhole(row, 'cancel_requested_at'),
+  }
+}
+
+/** A row of `count`. */
+export function readCountedImports(row: NamedRow): CountedImports {
+  const waitsFor = optionalText(row, 'waits_for')
+  return {
+    state: known(isImportState, text(row, 'state')),
+    waitsFor: waitsFor === undefined ? undefined : known(isWaitCode, waitsFor),
+    imports: Number(whole(row, 'imports')),
   }
 }
 

@@ -110,6 +110,19 @@ export function importStatements(dialect: Dialect) {
         where ${where} and ended_at is null and not ${lost} returning ${selected}`
       return { text, values }
     },
+    /** How many of the newest run or ended lately, by state and by what they wait for. */
+    count: {
+      text: `
+        with newest as materialized (
+          select case when ${lost} then 'lost' else state end as state,
+            case when state = 'waiting' and not ${lost} then waits_for end as waits_for,
+            coalesce(ended_at, case when ${lost} then updated_at end) as ended_at
+          from ${table} order by id desc limit ${limits.importsCountedMax}
+        )
+        select state, waits_for, count(*) as imports from newest
+        where ended_at is null or ended_at > ${now} - ${BigInt(limits.importsEndedCountedMs) * 1000n}
+        group by state, waits_for`,
+    } satisfies Statement,
     /** Deletes old rows and those past the number that is kept. Looks at the oldest only. */
     sweep: {
       text: `

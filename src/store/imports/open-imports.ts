@@ -5,7 +5,7 @@ import type { Logger } from '../../platform/log.ts'
 import type { Dialect } from '../dialect.ts'
 import { ImportCancelled, type ImportRegistry, type RunningImport } from '../imports.ts'
 import type { Reads } from '../session.ts'
-import { readImport } from './import-rows.ts'
+import { readCountedImports, readImport } from './import-rows.ts'
 import { importStatements, type Noted } from './import-statements.ts'
 
 /** What an adapter gives the registry of imports. Each statement is a transaction by itself. */
@@ -113,6 +113,7 @@ export function openImports(sessions: ImportSessions): ImportRegistry {
       const found = await find(id, ofClientsOf)
       return found === undefined ? { outcome: 'unknown' } : { outcome: 'ended', found }
     },
+    count: async () => (await rows(statements.count)).map(readCountedImports),
     written,
     clear: async () => {
       await written()

@@ -1,6 +1,7 @@
 import type { Resource } from '../../contract/resource.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { limits } from '../../platform/limits.ts'
+import type { Metrics } from '../../platform/metrics/metrics.ts'
 import { openBatchQueue } from '../batch-queue.ts'
 import type { Dialect } from '../dialect.ts'
 import type { PutOutcome, PutRequest } from '../records/put.ts'
@@ -34,6 +35,7 @@ type PutWork<T> = (parts: { readonly session: Session; readonly locks: PutLocks 
 export function openPutRecords(
   { dialect, transact, ...bounds }: PutTransactions,
   clock: Clock,
+  metrics: Metrics | undefined,
 ): OperatorRecords['put'] {
   const opened = new Map<string, (request: PutRequest) => Promise<PutOutcome>>()
   const locked = openLockedCustomers()
@@ -51,7 +53,7 @@ export function openPutRecords(
       }
     }
     const isFree = () => running < bounds.runningMax
-    return openPutQueue(runCounted, { ...bounds, isFree }, locked(runBatch))
+    return openPutQueue(runCounted, { ...bounds, isFree, metrics }, locked(runBatch))
   }
   return (resource, request) => {
     const put = opened.get(resource.kind) ?? openKind(resource)
@@ -61,6 +63,7 @@ export function openPutRecords(
 }
 
 type QueueBounds = Pick<PutTransactions, 'waitMs' | 'weightPerKeyMax' | 'runningMax'> & {
+  readonly metrics: Metrics | undefined
   /** Whether one more batch may run, of all kinds. */
   readonly isFree: () => boolean
 }
@@ -75,11 +78,12 @@ type QueueBounds = Pick<PutTransactions, 'waitMs' | 'weightPerKeyMax' | 'running
  */
 function openPutQueue(
   runBatch: RunBatch,
-  { waitMs, weightPerKeyMax, runningMax, isFree }: QueueBounds,
+  { waitMs, weightPerKeyMax, runningMax, isFree, metrics }: QueueBounds,
   locked: LockedCustomers,
 ): (request: PutRequest) => Promise<PutOutcome> {
   const put = openBatchQueue<PutRequest, PutOutcome>({
     name: 'records',
+    metrics,
     run: async (batch, oldestRequestedAt, again) => {
       const requests = batch.map(({ request }) => request)
       const deadline = oldestRequestedAt + limits.recordPutMs

@@ -36,6 +36,7 @@ export function openPostgresFeeQuotes(deps: FeeQuoteDeps): FeeQuoteStore {
     withinMs,
     // Leaves the batch at least half of the time.
     waitMs: withinMs / 2,
+    metrics: customers.metrics,
   })
   return { ...quotes, close: async () => {} }
 }

@@ -31,6 +31,7 @@ export function openPostgresCredentials(servers: Servers): CredentialStore {
     ...rowsOf(servers),
     dialect,
     waitMs: limits.databaseWaitMs,
+    metrics: servers.metrics,
     numberSince,
     write: (work) => write(work),
     change: (work) =>

@@ -2,6 +2,7 @@ import type { Background } from '../../background.ts'
 import type { Config } from '../../platform/config.ts'
 import { limits } from '../../platform/limits.ts'
 import type { Logger } from '../../platform/log.ts'
+import type { Metrics } from '../../platform/metrics/metrics.ts'
 import { readPostgresUrl, type ServerAddress } from '../../platform/postgres-url.ts'
 import { refusePooler } from './cluster/find-pooler.ts'
 import { openServers, type Servers, type ServersDeps } from './cluster/servers.ts'
@@ -15,6 +16,7 @@ type SessionDeps = {
   readonly config: Config
   readonly log: Logger
   readonly background?: Background
+  readonly metrics?: Metrics
 }
 
 /** The servers of one database, as each role that a process connects as. */
@@ -124,7 +126,7 @@ type Use = Pick<ServersDeps, 'standbys' | 'parameters' | 'requireRole' | 'of'> &
 }
 
 function openFor(
-  { config, log, background }: SessionDeps,
+  { config, log, background, metrics }: SessionDeps,
   primaries: readonly ServerAddress[],
   use: Use,
 ): Promise<Servers> {
@@ -137,5 +139,6 @@ function openFor(
     lagMsMax: config.replicaLagMsMax,
     log,
     background,
+    metrics,
   })
 }

@@ -76,7 +76,11 @@ function postgresStores(
     openImports({ ...rowsOf(ingest ?? operator ?? customers), dialect, background, log }),
   )
   const audit = openOnce((key: AuditDeps['key']) =>
-    openPostgresAudit(opened.credentials, auditMs, { clock: sources.clock, key }),
+    openPostgresAudit(opened.credentials, auditMs, {
+      clock: sources.clock,
+      key,
+      metrics: sources.metrics,
+    }),
   )
   return {
     audit: audit.open,

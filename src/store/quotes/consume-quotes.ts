@@ -17,10 +17,11 @@ import type { QuoteSessions } from './quote-sessions.ts'
  * others race for, until no session is left. A consumption that is not certain in `withinMs`,
  * waiting included, rejects with a StoreUnavailable.
  */
-export function openConsume({ dialect, operator, withinMs, waitMs }: QuoteSessions) {
+export function openConsume({ dialect, operator, withinMs, waitMs, metrics }: QuoteSessions) {
   const statements = consumeStatements(dialect)
   const enqueue = openBatchQueue<ConsumeRequest, Consumed>({
     name: 'consumptions',
+    metrics,
     run: async (batch, oldestRequestedAt) => {
       const requests = batch.map(({ request }) => request)
       const answers = await operator.transact(

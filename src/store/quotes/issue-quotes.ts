@@ -13,9 +13,11 @@ export function openIssue({
   issue,
   withinMs,
   waitMs,
+  metrics,
 }: QuoteSessions): FeeQuoteStore['customers']['issue'] {
   const enqueue = openBatchQueue<IssueRequest, Issued>({
     name: 'fee quotes',
+    metrics,
     run: (batch, oldestRequestedAt) => issueBatch(issue, batch, oldestRequestedAt + withinMs),
     weightMax: limits.quotesPerCommitMax,
     runningMax: 1,

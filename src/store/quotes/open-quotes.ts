@@ -1,4 +1,5 @@
 import { uuid } from '../../contract/fields.ts'
+import { limits } from '../../platform/limits.ts'
 import type { FeeQuoteStore } from '../fee-quotes.ts'
 import { optionalWhole, whole } from '../row.ts'
 import { openConsume } from './consume-quotes.ts'
@@ -21,6 +22,13 @@ export function openFeeQuotes(sessions: QuoteSessions): Omit<FeeQuoteStore, 'clo
     where consumed_at is null and created_at < ${parameter(1, 'bigint')}
       and expires_at > ${parameter(2, 'bigint')}
     order by id limit ${parameter(3, 'bigint')}`
+  // An open quote is younger than the longest life, so it is among the newest ids.
+  const countOpen = `
+    with newest as materialized (
+      select consumed_at, expires_at from ${quotes}
+      order by id desc limit ${limits.openQuotesCountedMax}
+    )
+    select count(*) as open from newest where consumed_at is null and expires_at > ${now}`
   return {
     customers: { issue: openIssue(sessions) },
     operator: {
@@ -42,6 +50,10 @@ export function openFeeQuotes(sessions: QuoteSessions): Omit<FeeQuoteStore, 'clo
         const text = `select ${now} as now, max(created_at) as newest_at from ${quotes}`
         const [row = {}] = await operator.rows({ text })
         return { now: whole(row, 'now'), newestQuote: optionalWhole(row, 'newest_at') }
+      },
+      countOpen: async () => {
+        const [row = {}] = await operator.rows({ text: countOpen })
+        return Number(whole(row, 'open'))
       },
       uncertain: async ({ quotesBefore, restoredTo }, rowsMax) => {
         const values = [quotesBefore, restoredTo, rowsMax]

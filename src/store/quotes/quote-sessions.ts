@@ -1,4 +1,5 @@
 import type { Tenant } from '../../contract/principal.ts'
+import type { Metrics } from '../../platform/metrics/metrics.ts'
 import type { Dialect } from '../dialect.ts'
 import type { Issued, NewFeeQuote } from '../fee-quotes.ts'
 import type { Session, Transact } from '../session.ts'
@@ -12,6 +13,7 @@ export type QuoteSessions = {
   readonly withinMs: number
   /** A request that has waited this long for its batch is rejected. */
   readonly waitMs: number
+  readonly metrics?: Metrics | undefined
 }
 
 /** Sessions that see the quotes of every customer. */

@@ -1,5 +1,6 @@
 import type { Clock } from '../../platform/clock.ts'
 import { limits } from '../../platform/limits.ts'
+import type { Metrics } from '../../platform/metrics/metrics.ts'
 import type { FeeQuoteStore } from '../fee-quotes.ts'
 import { openFeeQuotes } from '../quotes/open-quotes.ts'
 import type { IssueAnswer, IssueBatch, IssueRequest } from '../quotes/quote-sessions.ts'
@@ -15,7 +16,7 @@ import { openSession } from './session.ts'
  * Uses the file of the credentials, so that no import blocks a quote, over its own connections. The
  * clock is the machine's, which the processes that open the file share.
  */
-export function openSqliteFeeQuotes(path: string, clock: Clock): FeeQuoteStore {
+export function openSqliteFeeQuotes(path: string, clock: Clock, metrics?: Metrics): FeeQuoteStore {
   const db = openMigrated(path, 'credentials')
   // A read between two statements of a transaction would see what is not committed.
   const writer = openFurther(path)
@@ -30,6 +31,7 @@ export function openSqliteFeeQuotes(path: string, clock: Clock): FeeQuoteStore {
     withinMs: limits.quoteIssueMs,
     // A batch takes milliseconds once it has the lock of the file.
     waitMs: limits.quoteIssueMs,
+    metrics,
   })
   const close = async () => {
     writer.close()

@@ -1,4 +1,5 @@
 import { limits } from '../../platform/limits.ts'
+import type { Metrics } from '../../platform/metrics/metrics.ts'
 import { openCredentials } from '../credentials/open-credentials.ts'
 import type { CredentialStore } from '../credentials.ts'
 import { whole } from '../row.ts'
@@ -10,7 +11,11 @@ import { openMigrated } from './migrate.ts'
 import { openSession } from './session.ts'
 
 /** Credentials have their own database file, so that a long import never blocks a token. */
-export function openSqliteCredentials(path: string, writeMs?: number): CredentialStore {
+export function openSqliteCredentials(
+  path: string,
+  writeMs?: number,
+  metrics?: Metrics,
+): CredentialStore {
   const db = openMigrated(path, 'credentials')
   // A read between two statements of a transaction would see what is not committed.
   const writer = openFurther(path)
@@ -19,6 +24,7 @@ export function openSqliteCredentials(path: string, writeMs?: number): Credentia
   const methods = openCredentials({
     dialect,
     waitMs: limits.storeWriteMs,
+    metrics,
     rows: (statement) => retryWhileLocked(() => reading.rows(statement)),
     read: (work) => retryWhileLocked(async () => work(reading, await readRevision(reading))),
     write: transact,

@@ -2,6 +2,7 @@ import { openBackground } from '../../background.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { limits } from '../../platform/limits.ts'
 import { openLog } from '../../platform/log.ts'
+import type { Metrics } from '../../platform/metrics/metrics.ts'
 import { openOnce } from '../../platform/open-once.ts'
 import { resources } from '../../resources/catalogue.ts'
 import type { PutLocks } from '../merge/put-batch.ts'
@@ -28,6 +29,7 @@ export function openSqliteStore(
   clock: Clock,
   log = openLog('silent'),
   background = openBackground(clock),
+  metrics?: Metrics,
 ): Store {
   const db = openMigrated(path, 'records')
   db.exec(`pragma cache_size = ${-limits.storeCacheBytes / 1024}`)
@@ -47,6 +49,7 @@ export function openSqliteStore(
     dialect,
     clock,
     log,
+    metrics,
     customers: customerRecords(cached, openReadInTurn(db)),
     requests: { ...reads, transact },
     commands: { ...reads, transact },

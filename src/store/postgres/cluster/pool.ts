@@ -1,3 +1,5 @@
+import type { PoolName } from '../../../platform/metrics/families.ts'
+import { type Metrics, noMetrics } from '../../../platform/metrics/metrics.ts'
 import { StoreUnavailable } from '../../unavailable.ts'
 import type { Connection } from '../driver/connection.ts'
 import { isLostSession, unavailable } from '../driver/failure.ts'
@@ -33,6 +35,8 @@ export type PoolOptions = {
   /** How long a request may wait for a session. */
   readonly waitMs: number
   readonly withinMs: number
+  /** Where the pool is measured, and under which name. */
+  readonly measured?: { readonly metrics: Metrics; readonly as: PoolName } | undefined
 }
 
 type Session = { readonly connection: Connection; readonly generation: number; isChecked: boolean }
@@ -40,6 +44,7 @@ type Waiter = { readonly take: (session: Session) => void; readonly reject: () =
 
 export function openPool(options: PoolOptions): Pool {
   const state = openState(options)
+  const { waited, stop } = measure(options.measured, state)
   const run: Pool['run'] = async (
     work,
     withinMs = options.withinMs,
@@ -47,8 +52,10 @@ export function openPool(options: PoolOptions): Pool {
     waitMs = options.waitMs,
   ) => {
     const deadline = openDeadline(withinMs)
+    const requestedAt = performance.now()
     try {
       const session = await state.acquire(Math.min(waitMs - waitedMs, withinMs))
+      waited(performance.now() - requestedAt)
       const release = deadline.onPassed(() => session.connection.destroy())
       try {
         if (!session.isChecked) await options.check?.(session.connection)
@@ -70,7 +77,33 @@ export function openPool(options: PoolOptions): Pool {
     run,
     load: state.load,
     dropAll: state.dropAll,
-    close: state.close,
+    close: async () => {
+      stop()
+      await state.close()
+    },
+  }
+}
+
+/** Has the sessions of a pool and the waits for them counted. */
+function measure(
+  { metrics, as }: NonNullable<PoolOptions['measured']> = { metrics: noMetrics, as: 'customers' },
+  { use }: Pick<ReturnType<typeof openState>, 'use'>,
+) {
+  const pool = { db_client_connection_pool_name: as }
+  const counts = metrics.gauge('db_client_connection_count', () => [
+    [{ ...pool, db_client_connection_state: 'used' }, use().used],
+    [{ ...pool, db_client_connection_state: 'idle' }, use().idle],
+  ])
+  const pending = metrics.gauge('db_client_connection_pending_requests', () => [
+    [pool, use().waiting],
+  ])
+  return {
+    waited: (ms: number) =>
+      metrics.observe('db_client_connection_wait_time_seconds', pool, ms / 1000),
+    stop: () => {
+      counts()
+      pending()
+    },
   }
 }
 
@@ -112,6 +145,7 @@ function openState({ open, connectionsMax, waitingMax }: PoolOptions) {
   }
   return {
     load: () => opened - idle.length + waiting.size,
+    use: () => ({ used: opened - idle.length, idle: idle.length, waiting: waiting.size }),
     acquire: async (forMs: number): Promise<Session> => {
       if (closing !== undefined) throw unavailable('the service is shutting down')
       const session = waiting.size === 0 ? next() : undefined

@@ -6,7 +6,7 @@ import { type Connection, openConnection, type Pooler } from '../driver/connecti
 import { isConnectFailure, isLostSession, isRoleRefused, safeMessage } from '../driver/failure.ts'
 import type { SessionSettings } from '../driver/sessions.ts'
 import type { RoleCheck } from '../schema/roles.ts'
-import { openPool, type Pool } from './pool.ts'
+import { openPool, type Pool, type PoolOptions } from './pool.ts'
 
 /** The result of a health check. `position` is where the log ends or, on a standby, replay. */
 export type Health = {
@@ -49,6 +49,7 @@ export type ServerOptions = {
   readonly connectionsMax: number
   readonly withinMs: number
   readonly log: Logger
+  readonly measured?: PoolOptions['measured']
 }
 
 export function openServer(options: ServerOptions): Server {
@@ -70,6 +71,7 @@ export function openServer(options: ServerOptions): Server {
     waitingMax: connectionsMax * limits.databaseWaitingPerSession,
     waitMs: Math.min(limits.databaseWaitMs, withinMs),
     withinMs,
+    measured: options.measured,
   })
   // Health and readiness checks share one session, whose pool handles their deadlines too.
   const checkPool = openPool({

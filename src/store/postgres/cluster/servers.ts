@@ -1,6 +1,8 @@
 import { type Background, openBackground } from '../../../background.ts'
 import { ConfigError } from '../../../platform/config.ts'
 import type { Logger } from '../../../platform/log.ts'
+import type { PoolName } from '../../../platform/metrics/families.ts'
+import { type Metrics, noMetrics } from '../../../platform/metrics/metrics.ts'
 import type { ServerAddress } from '../../../platform/postgres-url.ts'
 import type { StoreServer } from '../../records.ts'
 import { type NamedRow, text } from '../../row.ts'
@@ -34,6 +36,7 @@ export type Servers = {
   /** Runs one statement on the primary. Returns its rows by column name. */
   rows(query: Statement): Promise<readonly NamedRow[]>
   readonly pooler: Pooler
+  readonly metrics: Metrics
   /** The sessions with one server at most. */
   readonly connectionsMax: number
   /** Calls `run` with the current primary and each new one. Returns the function that stops it. */
@@ -64,7 +67,8 @@ export type ServersDeps = {
   readonly log: Logger
   readonly background?: Background | undefined
   /** Whose sessions they are, where a process has several. */
-  readonly of?: string
+  readonly of?: PoolName
+  readonly metrics?: Metrics | undefined
 }
 
 /**
@@ -73,8 +77,10 @@ export type ServersDeps = {
  */
 export async function openServers(deps: ServersDeps): Promise<Servers> {
   const { pooler = 'none', background = openBackground(), of } = deps
+  const { metrics = noMetrics } = deps
+  const measured = of === undefined ? undefined : { metrics, as: of }
   const open = (addresses: readonly ServerAddress[], requireRole: RoleCheck) =>
-    addresses.map((address) => openServer({ ...deps, address, requireRole }))
+    addresses.map((address) => openServer({ ...deps, address, requireRole, measured }))
   const primaries = open(deps.primaries, deps.requireRole.primary)
   const standbys = open(deps.standbys, deps.requireRole.standby)
   const all = [...primaries, ...standbys]
@@ -108,6 +114,7 @@ export async function openServers(deps: ServersDeps): Promise<Servers> {
     ping: () => guarded(() => pingReader(monitor)),
     states: monitor.states,
     pooler,
+    metrics,
     connectionsMax: deps.connectionsMax,
     hasReader: monitor.hasReader,
     onNewPrimary: monitor.onNewPrimary,

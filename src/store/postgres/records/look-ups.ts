@@ -1,5 +1,6 @@
 import type { Tenant } from '../../../contract/principal.ts'
 import { limits } from '../../../platform/limits.ts'
+import type { BatchName } from '../../../platform/metrics/families.ts'
 import { openBatchQueue, type PendingRequest } from '../../batch-queue.ts'
 import type { ReadBody } from '../../integrity/intact-records.ts'
 import type { Statement } from '../../session.ts'
@@ -74,8 +75,8 @@ function revisionQuery(batch: readonly AskedRevision[]): Statement {
 }
 
 type LookUps<Asked, Found> = {
-  /** What is looked up, in the plural, for the error messages. */
-  readonly name: string
+  /** What is looked up, in the plural, for the error messages and the metrics. */
+  readonly name: BatchName
   /** Its rows begin with the number of the look-up in the batch, from 1. */
   readonly queryOf: (batch: readonly Asked[]) => Statement
   readonly read: (row: Row) => Found
@@ -97,6 +98,7 @@ function openLookUps<Asked, Found>(
   }
   return openBatchQueue<Asked, Found>({
     name,
+    metrics: servers.metrics,
     run: (batch, askedAt) => aloneIfDamaged(batch, (part) => readTogether(part, askedAt)),
     weightMax: limits.getsPerStatementMax,
     runningMax: limits.getStatementsMax,

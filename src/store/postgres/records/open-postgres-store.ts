@@ -38,6 +38,7 @@ export function openPostgresStore(
     dialect,
     clock,
     log,
+    metrics: ingest.metrics,
     customers: customerRecords(customers),
     requests: sessionsOf(ingest),
     commands: sessionsOf(operator),

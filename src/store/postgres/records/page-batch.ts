@@ -38,6 +38,7 @@ export function openPageBatch(
   }
   return openBatchQueue<AskedPage, UncheckedPage>({
     name: 'pages',
+    metrics: servers.metrics,
     run: async (batch, askedAt) => {
       // Where no server has replayed the position of the newest cursor, only that page must wait.
       if (servers.hasReader(newest(batch))) {

@@ -40,6 +40,7 @@ function openPastBatch(servers: Servers): ReadPastRow {
   }
   return openBatchQueue<AskedPastPage, NamedRow>({
     name: 'past pages',
+    metrics: servers.metrics,
     run: (batch, askedAt) => aloneIfDamaged(batch, (part) => readTogether(part, askedAt)),
     ...pageBounds,
   })

@@ -1,0 +1,122 @@
+import { Counter, Gauge, type PrometheusContentType, Registry } from '@prometheus-io/client'
+import { CountingHistogram } from './counting-histogram.ts'
+import { type Family, type FamilyName, families, type GivenList } from './families.ts'
+import { type AnyLabels, type Cells, openCells } from './label-cells.ts'
+import type { Metrics } from './metrics.ts'
+
+/** The values of the labels that only the composition root knows. Read at their first use. */
+export type GivenLists = Readonly<Record<GivenList, () => readonly string[]>>
+
+export type MetricsRegistry = Registry<PrometheusContentType>
+
+/** Metrics that are kept, for `/metrics`. */
+export type OpenMetrics = Metrics & {
+  readonly registry: MetricsRegistry
+  /** How many time series a family can have, however many customers and records there are. */
+  seriesMax(family: FamilyName): number
+}
+
+/** What a label says in place of a value that is not declared. */
+const OTHER = 'other'
+
+type ReadGauge = () => readonly (readonly [labels: AnyLabels, value: number])[]
+
+export function openMetrics(given: GivenLists): OpenMetrics {
+  const registry: MetricsRegistry = new Registry()
+  const { boundsOf, seriesMax } = openBounds(given)
+  const counters = new Map<string, Cells<{ readonly labels: AnyLabels; more: number }>>()
+  const histograms = new Map<string, CountingHistogram>()
+  const readers = new Map<string, Set<ReadGauge>>()
+  const configOf = (name: FamilyName) => {
+    const { help, labels, merge }: Family = families[name]
+    const labelNames = Object.keys(labels)
+    return { name, help, labelNames, aggregator: merge, registers: [registry] }
+  }
+  const openCounter = (name: FamilyName) => {
+    const config = configOf(name)
+    const cells = openCells(config.labelNames, boundsOf(name), (labels) => ({ labels, more: 0 }))
+    const counter: Counter<string> = new Counter({
+      ...config,
+      collect: () => {
+        for (const cell of cells.all()) {
+          counter.inc(cell.labels, cell.more)
+          cell.more = 0
+        }
+      },
+    })
+    return cells
+  }
+  const openGauge = (name: FamilyName): Set<ReadGauge> => {
+    const bounded = boundsOf(name)
+    const reading = new Set<ReadGauge>()
+    const gauge: Gauge<string> = new Gauge({
+      ...configOf(name),
+      collect: () => {
+        gauge.reset()
+        for (const read of reading) {
+          for (const [labels, value] of read()) gauge.inc(bounded(labels), value)
+        }
+      },
+    })
+    return reading
+  }
+  for (const name of familyNames) {
+    const { type, buckets }: Family = families[name]
+    const bounded = boundsOf(name)
+    if (type === 'counter') counters.set(name, openCounter(name))
+    if (type === 'histogram') {
+      const config = { ...configOf(name), buckets: [...buckets], bounded }
+      histograms.set(name, new CountingHistogram(config))
+    }
+  }
+  return {
+    registry,
+    seriesMax,
+    count: (family, labels, more = 1) => {
+      const cell = counters.get(family)?.find(labels)
+      if (cell !== undefined) cell.more += more
+    },
+    observe: (family, labels, value) => histograms.get(family)?.record(labels, value),
+    gauge: (family, read) => {
+      // A gauge that nobody reads would be answered as 0.
+      const reading = readers.getOrInsertComputed(family, () => openGauge(family))
+      reading.add(read)
+      return () => void reading.delete(read)
+    },
+  }
+}
+
+const familyNames = Object.keys(families).filter((name): name is FamilyName => name in families)
+
+/** Replaces the values of labels that were not declared. */
+function openBounds(given: GivenLists) {
+  const lists = new Map<GivenList, ReadonlySet<string>>()
+  const listOf = (list: GivenList) =>
+    lists.getOrInsertComputed(list, () => new Set([...given[list](), OTHER]))
+  const checkedOf = ({ labels }: Family) =>
+    Object.entries(labels).flatMap(([label, values]) =>
+      typeof values === 'string' ? [[label, values] as const] : [],
+    )
+  return {
+    boundsOf: (name: FamilyName) => {
+      // The compiler checks the other labels.
+      const checked = checkedOf(families[name])
+      return (labels: AnyLabels): AnyLabels => {
+        let known = labels
+        for (const [label, list] of checked) {
+          if (!listOf(list).has(labels[label] ?? '')) known = { ...known, [label]: OTHER }
+        }
+        return known
+      }
+    },
+    seriesMax: (name: FamilyName): number => {
+      const { type, labels, buckets }: Family = families[name]
+      const counts = Object.values(labels).map((values) =>
+        typeof values === 'string' ? listOf(values).size : values.length,
+      )
+      // A histogram has a series for each bound, for the infinite one, the sum and the count.
+      const each = type === 'histogram' ? buckets.length + 3 : 1
+      return counts.reduce((product, count) => product * count, each)
+    },
+  }
+}
