@@ -86,6 +86,11 @@ export const jobs = {
     in: 'src/http/server/connections/connection-bounds.ts',
     everyMs: limits.answerTakenLookMs,
   },
+  'measure-service': {
+    does: 'counts open fee quotes and imports, and reads the delay of the event loop',
+    in: 'src/service-gauges.ts',
+    everyMs: limits.metricsCountedMs,
+  },
   'watch-npm': {
     does: 'ends a server whose npm was killed',
     in: 'src/cli/processes/signals.ts',

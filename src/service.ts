@@ -10,6 +10,7 @@ import { apiPage, type PageClient } from './http/documents/api-page/api-page.ts'
 import { type ConsoleClient, consolePage } from './http/documents/console/console-page.ts'
 import {
   healthRoutes,
+  metricsRoute,
   openHealthReport,
   operatorHealthRoutes,
   type ReadinessCheck,
@@ -53,6 +54,8 @@ import { limits } from './platform/limits.ts'
 import type { Logger } from './platform/log.ts'
 import { isWildcard, urlHost } from './platform/machine/loopback.ts'
 import { usableMemory } from './platform/machine/usable-memory.ts'
+import { startServiceGauges } from './service-gauges.ts'
+import { type MergeMetrics, openServiceMetrics } from './service-metrics.ts'
 import { startAuditReport } from './store/audit/report-audit.ts'
 import type { CredentialStore } from './store/credentials.ts'
 import type { FeeQuoteStore } from './store/fee-quotes.ts'
@@ -93,6 +96,8 @@ export type ServiceDeps = {
   readonly extend?: (parts: ServiceParts) => Promise<ServiceExtension>
   readonly guessLimiter?: GuessLimiter
   readonly unsent?: UnsentAnswers
+  /** Reads the metrics of every worker, where there are several. */
+  readonly mergeMetrics?: MergeMetrics | undefined
 }
 
 export type ServiceParts = {
@@ -132,11 +137,20 @@ export async function startService(sources: ServiceDeps): Promise<Service> {
   // Where a part cannot be opened, those before it are closed again in reverse order, as at a
   // shutdown.
   await using opened = new AsyncDisposableStack()
-  const stores = await openServiceStores({ config, clock, log, background })
+  let servers: Store['servers'] = () => []
+  let routes: readonly Route[] = []
+  const measured = await openServiceMetrics(config, {
+    routes: () => routes,
+    servers: () => servers(),
+    merge: sources.mergeMetrics,
+  })
+  const { metrics } = measured
+  const stores = await openServiceStores({ config, clock, log, background, metrics })
   opened.defer(stores.close)
   const fees = openFees({ config, environment: process.env, clock, log, background })
   opened.defer(fees.close)
   const [store, credentials, quotes] = [stores.records(), stores.credentials(), stores.quotes()]
+  servers = store.servers
   // The scan and the sweep need the operator, who sees all customers.
   const { servesOperator } = stores
   const { damage } = store
@@ -157,6 +171,7 @@ export async function startService(sources: ServiceDeps): Promise<Service> {
     log,
     issuer: () => url,
     clock,
+    metrics,
     ageClock: sources.ageClock,
     background,
     rateLimit: openRateLimit(config.oauthRequestsPerSecondMax),
@@ -190,7 +205,7 @@ export async function startService(sources: ServiceDeps): Promise<Service> {
     cursorKeys,
   }
   const pages = openPageCache(limits.keptPagesBytesMax)
-  const reading = { store, cursorKeys, pages, reserveAnswer, clock }
+  const reading = { store, cursorKeys, pages, reserveAnswer, clock, metrics }
   const readings = {
     ...byId(gets, (get) => readRecord(get, reading)),
     ...byId(lists, (list) => readList(list, reading)),
@@ -223,33 +238,39 @@ export async function startService(sources: ServiceDeps): Promise<Service> {
     }),
     ...byId(listPastRecords, (past) => readPastList(past, reading)),
   })
+  if (measured.read !== undefined) {
+    const stored = { quotes: quotes.operator, imports: stores.imports }
+    const gauges = { ...checked, metrics, log, background, oauth, audit }
+    opened.defer(startServiceGauges({ ...gauges, stored: servesOperator ? stored : undefined }))
+  }
   const operatorUrl = await listenForOperator(
-    operatorHealthRoutes(health),
+    [...operatorHealthRoutes(health), ...(measured.read ? [metricsRoute(measured.read)] : [])],
     { ...sources, background },
     opened,
   )
+  routes = [
+    ...[
+      ...routesOf(operations, readings, customers),
+      ...(servesOperator ? routesOf(ingestOperations, operatorReadings(), operator) : []),
+      ...oauth.routes(extension?.interfere),
+    ].map(whileIntact(stores.watch)),
+    ...oauth.documents.map(staticDocument),
+    ...documentRoutes(config, readiness, extension, () => url),
+    ...(servesOperator ? [openApiRoute(ingestApi, () => url)] : []),
+    ...(extension?.routes ?? []),
+  ]
   const server = await buildServer({
     log,
     corsOrigins: config.corsOrigins,
     trustedProxies: config.trustedProxies,
     connectionsPerAddressMax: config.connectionsPerAddressMax,
     logsIgnoredParameters: extension !== undefined && extension.printsRequests !== true,
-    served: extension?.served,
+    served: measured.observing(extension?.served),
     audit: openAnswerAudit({ audit, counts, customerReads, listsReads }),
     unsent,
     background,
     of: 'customers',
-    routes: [
-      ...[
-        ...routesOf(operations, readings, customers),
-        ...(servesOperator ? routesOf(ingestOperations, operatorReadings(), operator) : []),
-        ...oauth.routes(extension?.interfere),
-      ].map(whileIntact(stores.watch)),
-      ...oauth.documents.map(staticDocument),
-      ...documentRoutes(config, readiness, extension, () => url),
-      ...(servesOperator ? [openApiRoute(ingestApi, () => url)] : []),
-      ...(extension?.routes ?? []),
-    ],
+    routes,
   })
   opened.defer(server.close)
   opened.defer(() => extension?.close?.())

@@ -5,6 +5,7 @@ import { requirePublicUrl, warnOfPlainHttp } from '../oauth/issuer.ts'
 import { systemClock } from '../platform/clock.ts'
 import type { Config } from '../platform/config.ts'
 import { openLog } from '../platform/log.ts'
+import type { ServiceDeps } from '../service.ts'
 import { createStore } from '../stores.ts'
 import { type CommonOptions, configOf, newCommand } from './options.ts'
 import { type Output, printResult } from './output.ts'
@@ -53,18 +54,35 @@ export function serveCommand(output: Output): Command {
       } else if (cluster.isPrimary) {
         process.exitCode = await superviseWorkers({ config, log, announce })
       } else {
-        await runAsWorker(log, (worker) => serve({ config, background, ...worker }))
+        const mergeMetrics = await mergingMetrics(config)
+        await runAsWorker(log, (worker) => serve({ config, background, mergeMetrics, ...worker }))
       }
     })
 }
 
-type Serving = WorkerSide & { readonly config: Config; readonly background: Background }
+type Serving = WorkerSide & {
+  readonly config: Config
+  readonly background: Background
+  readonly mergeMetrics?: ServiceDeps['mergeMetrics']
+}
 
-async function serve({ config, log, background, announce, ended }: Serving): Promise<void> {
+/** Without the operator's port nobody reads metrics, so then their library is not loaded. */
+const mergingMetrics = async ({ operatorPort }: Config) =>
+  operatorPort === undefined
+    ? undefined
+    : (await import('./processes/merged-metrics.ts')).mergeWithOthers
+
+async function serve({
+  config,
+  log,
+  background,
+  mergeMetrics,
+  ...process
+}: Serving): Promise<void> {
   // Only a server needs the web framework, which takes a fifth of the start of every command.
   const { startService } = await import('../service.ts')
-  const service = await startService({ config, log, background, clock: systemClock })
+  const service = await startService({ config, log, background, mergeMetrics, clock: systemClock })
   onHangUp(log, service.reload)
-  announce(service.url)
-  await service.close({ lameDuckMs: lameDuckMsAfter(await ended, config) })
+  process.announce(service.url)
+  await service.close({ lameDuckMs: lameDuckMsAfter(await process.ended, config) })
 }

@@ -4,6 +4,7 @@ import type { Interfere, RateLimit, Route } from '../contract/request.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Config } from '../platform/config.ts'
 import type { Logger } from '../platform/log.ts'
+import type { Metrics } from '../platform/metrics/metrics.ts'
 import type { CredentialStore } from '../store/credentials.ts'
 import type { Keyring } from '../vault/keyring.ts'
 import { type GuessLimiter, openGuessLimiter } from './clients/guess-limiter.ts'
@@ -23,6 +24,7 @@ export type OAuthDeps = {
   /** Measures how old the known credentials are, where tests move `clock`. */
   readonly ageClock?: Clock | undefined
   readonly log: Logger
+  readonly metrics?: Metrics
   readonly background: Background
   readonly rateLimit: RateLimit
   /** By default ten failures for one client, or sixty in all, shut out an address for a minute. */

@@ -295,6 +295,12 @@ export const limits = {
    * process. Honest systems meet one where two customers register the same by mistake.
    */
   foreignValuesPerHourMax: 20,
+  /** How often the metrics count what is stored: as often as Prometheus usually reads them. */
+  metricsCountedMs: 15_000,
+  /** How often the delay of the event loop is measured: it finds each one that is as long. */
+  eventLoopSampledMs: 20,
+  /** How long a worker waits for the metrics of all: Prometheus waits for 10 s. */
+  metricsMergedMs: 6000,
   /** The usual interval of a source of fees. The fee schedule sets that of each network. */
   feeRefreshMs: 30_000,
   /** Ten years: past every life of a token, a fee and a key. */

@@ -6,6 +6,7 @@ import { afterEach, before, describe, test } from 'node:test'
 import { freePort } from '../support/free-port.ts'
 import { temporaryFolder } from '../support/harness.ts'
 import { longTest } from '../support/long.ts'
+import { type MetricsText, parseMetrics, readMetrics } from '../support/metrics-text.ts'
 import { type Program, runProgram, startProgram } from '../support/program.ts'
 import { rawRequest } from '../support/raw-request.ts'
 import { aFiatAccount } from '../support/records.ts'
@@ -104,6 +105,56 @@ const isRefused = (url: string) =>
     () => false,
     () => true,
   )
+
+describe('the metrics of several workers', () => {
+  const served = ({ sum }: MetricsText) =>
+    sum('http_server_request_duration_seconds_count', { operation: 'health', status: '200' })
+  const readAll = async (operatorUrl: string) => readMetrics(operatorUrl)
+
+  test('are added, whichever worker answers, and lose those of a dead one', async () => {
+    const port = await freePort()
+    const { program, url } = await serve({ BURSAR_OPERATOR_PORT: String(port) })
+    const operatorUrl = `http://127.0.0.1:${port}`
+    const requests = 60
+    // Each on a connection of its own, so that several workers take some.
+    await Promise.all(Array.from({ length: requests }, () => rawRequest(url, '/healthz')))
+    const answering = new Set<number>()
+    await until('every worker has answered for all', async () => {
+      const { status, text } = await rawRequest(operatorUrl, '/metrics')
+      assert.equal(status, 200, text)
+      assert.equal(served(parseMetrics(text)), requests)
+      answering.add(JSON.parse((await rawRequest(operatorUrl, '/readyz')).text).pid)
+      return answering.size === count
+    })
+    const [first = 0] = readyPids(program)
+    process.kill(first, 'SIGKILL')
+    await until('a worker takes its place', () => readyPids(program).length === count + 1)
+    const left = served(await readAll(operatorUrl))
+    assert.ok(left < requests, `${left} of ${requests}`)
+  })
+
+  test('are 503 while a worker does not answer', async () => {
+    const port = await freePort()
+    const { program } = await serve({ BURSAR_OPERATOR_PORT: String(port) })
+    const operatorUrl = `http://127.0.0.1:${port}`
+    const pid = JSON.parse((await rawRequest(operatorUrl, '/readyz')).text).pid
+    const stopped = readyPids(program).find((other) => other !== pid) ?? 0
+    process.kill(stopped, 'SIGSTOP')
+    try {
+      await until('a worker that answers says so', async () => {
+        const { status, text } = await rawRequest(operatorUrl, '/metrics')
+        if (status !== 503) return false
+        assert.match(text, /a worker does not answer, so the metrics cannot be merged/)
+        return true
+      })
+    } finally {
+      process.kill(stopped, 'SIGCONT')
+    }
+    await until('it answers again', async () => {
+      return (await rawRequest(operatorUrl, '/metrics')).status === 200
+    })
+  })
+})
 
 describe('serve --workers', () => {
   test('answers a change to the next read of every worker, which has kept the page', async () => {

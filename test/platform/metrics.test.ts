@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
 import { Registry } from '@prometheus-io/client'
 import fc from 'fast-check'
@@ -39,6 +40,17 @@ function record(metrics: OpenMetrics, name: FamilyName, labels: Readonly<Record<
 /** The labels whose values the compiler cannot check. */
 const openLabels = ({ labels }: Family) =>
   Object.entries(labels).filter(([, values]) => typeof values === 'string')
+
+test('docs/running.md has a row for every family, with its labels', () => {
+  const rows = readFileSync('docs/running.md', 'utf8').match(/^\| `[a-z_0-9]+` .*$/gm) ?? []
+  const told = rows
+    .map((row) => row.split(' | ').map((cell) => cell.replaceAll(/[|` ]/g, '')))
+    .filter(([name = '']) => name in families)
+  assert.deepEqual(
+    told.map(([name, labels]) => [name, labels]),
+    names.map((name) => [name, Object.keys(families[name].labels).join(',')]),
+  )
+})
 
 describe('metrics', () => {
   test('have no more series than declared, whatever the values of their labels are', async () => {

@@ -102,6 +102,8 @@ export const serviceRows: Rows = {
     'contract',
     'platform',
   ],
+  'service-gauges': ['oauth', 'fees', 'store', 'values', 'platform', 'background'],
+  'service-metrics': ['http', 'oauth', 'store', 'resources', 'contract', 'platform'],
   http: [
     'operations',
     'store',
@@ -155,6 +157,8 @@ export const serviceRows: Rows = {
     'background',
   ],
   service: [
+    'service-gauges',
+    'service-metrics',
     'http',
     'operator-works',
     'withdrawal-fees',

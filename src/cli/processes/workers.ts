@@ -33,7 +33,7 @@ type RunningWorker = {
 }
 
 /** What a worker tells: that it is ready, or, in a shutdown, that it listens no more. */
-type WorkerMessage = { readonly url: string } | { readonly listener: 'closed' }
+type WorkerMessage = { readonly url: string; readonly listener: 'closed' }
 
 type Ending =
   | { readonly pid?: number; readonly code: number | null; readonly signal: NodeJS.Signals | null }
@@ -56,6 +56,10 @@ export async function superviseWorkers({ config, log, announce }: WorkersDeps): 
   }
   onHangUp(log, forward, 'forwarded to the workers')
   await prepareWorkers(config)
+  if (config.operatorPort !== undefined) {
+    const { serveMergedMetrics } = await import('./merged-metrics.ts')
+    serveMergedMetrics()
+  }
   const start = await Promise.race([startAll(config.workers, pool), stopped])
   if (start !== undefined && !('url' in start)) {
     stopping.abort()
@@ -128,8 +132,10 @@ async function runWorker(pool: Pool, ready: (url: string) => void): Promise<Endi
   const worker = cluster.fork()
   const { pid } = worker.process
   const { promise: url, resolve: setUrl } = Promise.withResolvers<string>()
-  worker.on('message', (message: WorkerMessage) => {
-    if ('url' in message) return setUrl(message.url)
+  worker.on('message', (message: Partial<WorkerMessage>) => {
+    if (message.url !== undefined) setUrl(message.url)
+    // The library of the metrics has messages too.
+    if (message.listener === undefined) return
     running.hasClosedListener = true
     tellIfAllClosed(pool)
   })

@@ -55,6 +55,20 @@ export const operatorHealthRoutes = (report: () => Promise<Health>): Route[] => 
   }),
 ]
 
+/** What `read` returns, for Prometheus. Whoever reaches the operator's port may read it. */
+export function metricsRoute(read: () => Promise<string>): Route {
+  const readOnce = shared(read)
+  return {
+    method: 'GET',
+    path: '/metrics',
+    operation: 'metrics',
+    answer: async () => {
+      const headers = { ...notStored, 'content-type': 'text/plain; version=0.0.4; charset=utf-8' }
+      return { status: 200, headers, body: await readOnce() }
+    },
+  }
+}
+
 /** For the operator's port, and for callers of the API who may know as much. */
 export function openHealthReport(
   checks: readonly ReadinessCheck[],
@@ -130,7 +144,7 @@ async function runCheck({ name, check }: ReadinessCheck) {
   }
 }
 
-/** Requests share a check that runs, so that nobody can fill the database's pool with checks. */
+/** Requests share a run, so that nobody can fill the database's pool with checks. */
 function shared<T>(run: () => Promise<T>): () => Promise<T> {
   let running: Promise<T> | undefined
   return () => {

@@ -5,6 +5,7 @@ import type { Principal } from '../../contract/principal.ts'
 import { echo, problem } from '../../contract/problem.ts'
 import type { Request, ReserveAnswer } from '../../contract/request.ts'
 import { limits } from '../../platform/limits.ts'
+import type { Metrics } from '../../platform/metrics/metrics.ts'
 import { version } from '../../platform/version.ts'
 import type { Page, Revision, Selection } from '../../store/records/page.ts'
 import type { Store } from '../../store/records.ts'
@@ -19,6 +20,7 @@ type ListDeps = {
   readonly cursorKeys: CursorKeys
   readonly pages: PageCache
   readonly reserveAnswer: ReserveAnswer
+  readonly metrics: Metrics
 }
 
 /** Reads one record of the caller. */
@@ -46,7 +48,7 @@ export function readRecord(
  */
 export function readList(
   list: ListOperation,
-  { store, cursorKeys, pages, reserveAnswer }: ListDeps,
+  { store, cursorKeys, pages, reserveAnswer, metrics }: ListDeps,
 ): Reading<Principal> {
   const keyOf = ({ tenant }: Principal, { rawQuery }: Request) => `${list.id} ${rawQuery} ${tenant}`
   const revisionOf = ({ tenant }: Principal) => store.customers.revision(tenant, list.view.resource)
@@ -54,9 +56,10 @@ export function readList(
     list,
     recall: async (caller, request) => {
       const kept = pages.find(keyOf(caller, request))
-      if (kept === undefined) return undefined
-      const etag = etagOf(list, caller, request, await revisionOf(caller), cursorKeys)
-      if (kept.answer.headers.etag !== etag) return undefined
+      const etag = kept && etagOf(list, caller, request, await revisionOf(caller), cursorKeys)
+      const isCurrent = kept !== undefined && kept.answer.headers.etag === etag
+      metrics.count('bursar_kept_pages_total', { result: isCurrent ? 'hit' : 'miss' })
+      if (!isCurrent) return undefined
       const { trace } = request
       trace.rows = kept.rows
       if (kept.ignored !== undefined) trace.ignoredParameters = kept.ignored

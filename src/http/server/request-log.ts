@@ -12,6 +12,9 @@ export type Served = {
   readonly logsIgnoredParameters?: boolean
 }
 
+/** Where no route has the path. */
+export const noOperation = 'none'
+
 /**
  * Writes the one log line of a request. It names the operation, never the URL, since a query may
  * hold account references and a path an id. The cause of a failure is logged as type and stack.
@@ -28,7 +31,7 @@ export function logRequest(log: Logger, served: Served): void {
   if (!log.isLevelEnabled(level)) return
   // Members that are undefined are not written.
   const line = {
-    operation: trace.operation ?? 'none',
+    operation: trace.operation ?? noOperation,
     method,
     client: trace.client,
     status,

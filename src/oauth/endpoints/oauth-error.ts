@@ -1,13 +1,16 @@
-import { type Problem, problem } from '../../contract/problem.ts'
+import { Problem, problem } from '../../contract/problem.ts'
 import { type Answer, jsonAnswer } from '../../contract/request.ts'
 
 /** The error codes of RFC 6749 section 5.2. */
-export type OAuthErrorCode =
-  | 'invalid_request'
-  | 'invalid_client'
-  | 'invalid_scope'
-  | 'unauthorized_client'
-  | 'unsupported_grant_type'
+const errorCodes = [
+  'invalid_request',
+  'invalid_client',
+  'invalid_scope',
+  'unauthorized_client',
+  'unsupported_grant_type',
+] as const
+
+export type OAuthErrorCode = (typeof errorCodes)[number]
 
 /** An error of the token, revocation or introspection endpoint. Never put input into the text. */
 export function oauthError(
@@ -17,6 +20,13 @@ export function oauthError(
 ): Problem {
   const name = error === 'invalid_client' ? 'unauthenticated' : 'malformed'
   return problem(name, description, { meta: { error }, headers })
+}
+
+/** How a token request has failed, for the metrics. */
+export function outcomeOf(failure: unknown): OAuthErrorCode | 'rate_limited' | 'failed' {
+  if (!(failure instanceof Problem)) return 'failed'
+  const code = errorCodes.find((each) => each === failure.meta?.error)
+  return code ?? (failure.status === 429 ? 'rate_limited' : 'failed')
 }
 
 // RFC 6749 section 5.1 requires both. HTTP/1.0 caches read Pragma.

@@ -1,10 +1,11 @@
 import type { PublicDocument } from '../../contract/document.ts'
 import type { Route } from '../../contract/request.ts'
 import { customerScopes } from '../../contract/scopes.ts'
+import { noMetrics } from '../../platform/metrics/metrics.ts'
 import { networkOf } from '../../values/ip-network.ts'
 import { assertionAlgorithms } from '../clients/clients.ts'
 import { publishedKeys } from '../tokens/signing-keys.ts'
-import { renderOAuthError } from './oauth-error.ts'
+import { outcomeOf, renderOAuthError } from './oauth-error.ts'
 import { answerToken, type TokenEndpointDeps, tokenPath } from './token-endpoint.ts'
 import {
   answerIntrospection,
@@ -31,11 +32,29 @@ export function oauthRoutes(deps: TokenEndpointDeps & TokenStateDeps): readonly 
     renderProblem: renderOAuthError,
   })
   return [
-    post(tokenPath, (request) => answerToken(request, deps)),
+    counted(
+      post(tokenPath, (request) => answerToken(request, deps)),
+      deps.metrics,
+    ),
     post(revocationPath, (request) => answerRevocation(request, deps)),
     post(introspectionPath, (request) => answerIntrospection(request, deps)),
   ]
 }
+
+/** The route of tokens, with each request counted by its outcome. */
+const counted = (route: Route, metrics = noMetrics): Route => ({
+  ...route,
+  answer: async (request) => {
+    try {
+      const answer = await route.answer(request)
+      metrics.count('bursar_token_requests_total', { outcome: 'issued' })
+      return answer
+    } catch (failure) {
+      metrics.count('bursar_token_requests_total', { outcome: outcomeOf(failure) })
+      throw failure
+    }
+  },
+})
 
 /** What clients and other servers read: metadata, and the public keys of token signatures. */
 export function oauthDocuments({

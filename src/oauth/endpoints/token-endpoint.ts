@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { type Answer, type Interfere, jsonAnswer, type Request } from '../../contract/request.ts'
 import { customerScopes, operatorScopes, scopesOf } from '../../contract/scopes.ts'
+import type { Metrics } from '../../platform/metrics/metrics.ts'
 import type { Client } from '../../store/credentials.ts'
 import { type AuthenticationDeps, authenticateClient } from '../clients/authenticate-client.ts'
 import type { CredentialCache } from '../tokens/credential-cache.ts'
@@ -12,6 +13,7 @@ import { readForm } from './read-form.ts'
 export type TokenEndpointDeps = AuthenticationDeps & {
   readonly cache: CredentialCache
   readonly tokenLifeSeconds: number
+  readonly metrics?: Metrics | undefined
   /** Where tests make requests fail. Only the sandbox has it. */
   readonly interfere?: Interfere | undefined
 }

@@ -59,7 +59,7 @@ export const settings = {
   operatorPort: integer(undefined, 0, 65_535, {
     env: 'BURSAR_OPERATOR_PORT',
     meaning:
-      'The port where `/readyz` gives details, for the operator only. It needs no token. 0 picks a free port. Without this setting there is no such port.',
+      'The port where `/readyz` gives details and `/metrics` answers Prometheus, for the operator only. It needs no token. 0 picks a free port. Without this setting there is no such port, and nothing is measured.',
   }),
   operatorHost: text('127.0.0.1', {
     env: 'BURSAR_OPERATOR_HOST',

@@ -48,7 +48,10 @@ export async function drain(
 /** Tells the first process that this worker has closed the listener. It answers after the last. */
 function othersClosed(): Promise<void> {
   return new Promise((resolve) => {
-    process.once('message', () => resolve())
+    // The worker has other messages too, of its metrics.
+    process.on('message', ({ listeners }: { readonly listeners?: 'closed' }) => {
+      if (listeners === 'closed') resolve()
+    })
     if (process.connected) process.send?.({ listener: 'closed' })
   })
 }

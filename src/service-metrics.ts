@@ -1,0 +1,62 @@
+import { statusGuides } from './contract/problem.ts'
+import type { Route } from './contract/request.ts'
+import { noOperation, type Served } from './http/server/request-log.ts'
+import { measureRequests } from './http/server/request-metrics.ts'
+import { refusals } from './oauth/tokens/refusal.ts'
+import type { Config } from './platform/config.ts'
+import { type Metrics, noMetrics } from './platform/metrics/metrics.ts'
+import type { MetricsRegistry } from './platform/metrics/open-metrics.ts'
+import { resources } from './resources/catalogue.ts'
+import type { StoreServer } from './store/records.ts'
+
+/** Reads the metrics of every worker, given those of this one. */
+export type MergeMetrics = (own: MetricsRegistry) => () => Promise<string>
+
+type Learn = ((served: Served) => void) | undefined
+
+export type ServiceMetrics = {
+  readonly metrics: Metrics
+  /** What `/metrics` answers. Undefined where nobody can read it. */
+  readonly read: (() => Promise<string>) | undefined
+  /** Adds the measuring of requests to another learner of them. */
+  observing(served: Learn): Learn
+}
+
+type MetricsDeps = {
+  /** Known once the service is composed: the metrics are needed before that. */
+  readonly routes: () => readonly Route[]
+  readonly servers: () => readonly StoreServer[]
+  readonly merge: MergeMetrics | undefined
+}
+
+/** Nobody can read metrics without the operator’s port, so then none are kept. */
+export async function openServiceMetrics(
+  { operatorPort }: Pick<Config, 'operatorPort'>,
+  { routes, servers, merge = readAlone }: MetricsDeps,
+): Promise<ServiceMetrics> {
+  if (operatorPort === undefined) {
+    return { metrics: noMetrics, read: undefined, observing: (served) => served }
+  }
+  const { openMetrics } = await import('./platform/metrics/open-metrics.ts')
+  const metrics = openMetrics({
+    operations: () => [...routes().map(({ operation }) => operation), noOperation],
+    statuses: () => [...successes, ...statusGuides.map(({ status }) => status)].map(String),
+    refusals: () => refusals,
+    kinds: () => resources.map(({ kind }) => kind),
+    servers: () => servers().map(({ name }) => name),
+  })
+  const measure = measureRequests(metrics)
+  return {
+    metrics,
+    read: merge(metrics.registry),
+    observing: (served) => (request) => {
+      measure(request)
+      served?.(request)
+    },
+  }
+}
+
+/** The statuses that no problem has. */
+const successes = [200, 201, 202, 204, 302, 304]
+
+const readAlone: MergeMetrics = (registry) => () => registry.metrics()

@@ -1,0 +1,160 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
+import { openBackground } from '../../src/background.ts'
+import type { FeeBasis } from '../../src/fees/fee-basis.ts'
+import { type OpenMetrics, openMetrics } from '../../src/platform/metrics/open-metrics.ts'
+import { type GaugeDeps, startServiceGauges } from '../../src/service-gauges.ts'
+import type { StoreServer } from '../../src/store/records.ts'
+import { basisWith, days, now, seconds } from '../fees/sample-basis.ts'
+import { unreadLog } from '../support/harness.ts'
+import { parseMetrics } from '../support/metrics-text.ts'
+import { until } from '../support/until.ts'
+
+const node = 'http://127.0.0.1:1'
+let clock = now
+let basis: FeeBasis = basisWith()
+let servers: readonly StoreServer[] = []
+let counted = 0
+let fails = false
+
+const deps: Omit<GaugeDeps, 'metrics' | 'background'> = {
+  store: {
+    servers: () => servers,
+    damage: { found: () => [{ kind: 'statements', fault: 'a damaged table' }] },
+  },
+  stored: {
+    quotes: {
+      countOpen: async () => {
+        if (fails) throw new Error('the database does not answer')
+        counted += 1
+        return 7
+      },
+    },
+    imports: () => ({ count: async () => [{ state: 'lost', waitsFor: undefined, imports: 2 }] }),
+  },
+  audit: { depth: () => 3 },
+  oauth: { freshness: () => ({ fresh: true, ageMs: 1500, awaitsClients: false }) },
+  feeBasis: () => basis,
+  config: { credentialsAgeSecondsMax: 60 },
+  clock: () => clock,
+  log: unreadLog(),
+}
+
+let metrics: OpenMetrics
+const timers: (() => void)[] = []
+let stop = () => {}
+before(() => {
+  metrics = openMetrics({
+    operations: () => [],
+    statuses: () => [],
+    refusals: () => [],
+    kinds: () => ['statements'],
+    servers: () => servers.map(({ name }) => name),
+  })
+  const schedule = {
+    after: (_delayMs: number, task: () => void) => {
+      timers.push(task)
+      return () => {}
+    },
+  }
+  stop = startServiceGauges({ ...deps, metrics, background: openBackground(() => clock, schedule) })
+})
+after(() => stop())
+
+const read = async () => parseMetrics(await metrics.registry.metrics())
+/** Runs the job that is due. */
+const measure = async () => {
+  timers.shift()?.()
+  await setImmediate()
+}
+
+describe('the gauges of a service', () => {
+  test('show what is counted by statements once the job has counted it', async () => {
+    const earlier = await read()
+    assert.deepEqual(
+      earlier.samples.filter(({ name }) => name === 'bursar_imports'),
+      [],
+    )
+    await measure()
+    assert.equal(counted, 1)
+    const { sum } = await read()
+    assert.equal(sum('bursar_open_quotes'), 7)
+    assert.equal(sum('bursar_imports', { state: 'lost', waits_for: 'nothing' }), 2)
+    assert.equal(sum('bursar_audit_queue_entries'), 3)
+    assert.equal(sum('bursar_damaged_records', { kind: 'statements' }), 1)
+    await read()
+    assert.equal(counted, 1)
+  })
+
+  test('outlive a database that does not answer', async () => {
+    fails = true
+    await measure()
+    fails = false
+    assert.equal((await read()).sum('bursar_open_quotes'), 7)
+    await measure()
+    assert.equal(counted, 2)
+  })
+
+  test('show the lag of a standby, and nothing while it is unknown', async () => {
+    servers = [
+      { name: 'db1:5432', role: 'primary', isUsed: true },
+      { name: 'db2:5432', role: 'standby', isUsed: true, lagMs: 1250 },
+      { name: 'db3:5432', role: 'standby', isUsed: false, lagMs: Number.POSITIVE_INFINITY },
+    ]
+    const { samples } = await read()
+    const lags = samples.filter(({ name }) => name === 'bursar_standby_lag_seconds')
+    assert.deepEqual(
+      lags.map(({ labels, value }) => [labels.server, value]),
+      [['db2:5432', 1.25]],
+    )
+  })
+
+  test('show the age of each source that the operator has configured', async () => {
+    const ages = async () => {
+      const { samples } = await read()
+      const of = (name: string, source: string | undefined) =>
+        samples.find((sample) => sample.name === name && sample.labels.source === source)?.value
+      return samples
+        .filter(({ name }) => name === 'bursar_source_age_seconds')
+        .map(({ labels: { source }, value }) => {
+          return [source, value, of('bursar_source_age_limit_seconds', source)]
+        })
+    }
+    const credentials = ['credentials', 1.5, 60]
+    assert.deepEqual(await ages(), [credentials])
+
+    basis = basisWith({ networks: { BITCOIN: { rpc: [{ url: node }], max_age_s: 600 } } })
+    clock = now + seconds(100)
+    // No node has answered since the service was opened.
+    assert.deepEqual(await ages(), [credentials, ['BITCOIN', 100, 600]])
+
+    const [observed] = [{ observedAtMicros: now + seconds(90), host: 'node', model: undefined }]
+    const costs = new Map([['BITCOIN', observed]]) as unknown as FeeBasis['costs']
+    basis = { ...basis, costs }
+    assert.deepEqual(await ages(), [credentials, ['BITCOIN', 10, 600]])
+
+    clock = now + days(1)
+    basis = basisWith({ prices_as_of: '2026-11-22', prices_usd: { BTC: '90000' } })
+    const [, table] = await ages()
+    assert.deepEqual(table?.[0], 'price_table')
+    assert.equal(table?.[1], 36 * 3600)
+    assert.ok(Number(table?.[2]) > 0)
+  })
+
+  test('show how late the event loop was, for as long as a reader may need', async () => {
+    const late = async () => (await read()).sum('nodejs_eventloop_delay_max_seconds')
+    await until(async () => (await late()) > 0)
+    const blockedUntil = performance.now() + 300
+    while (performance.now() < blockedUntil) {
+      // The loop is blocked.
+    }
+    await until(async () => (await late()) > 0.2)
+    await measure()
+    assert.ok((await late()) > 0.2)
+    await until(async () => {
+      await measure()
+      return (await late()) < 0.2
+    })
+  })
+})
