@@ -1,13 +1,14 @@
 import { execFileSync } from 'node:child_process'
 import { rmSync } from 'node:fs'
 import { parseArgs } from 'node:util'
-import { openEmbedded } from './embedded.ts'
+import { openEmbedded, serverEnv } from './embedded.ts'
 import { openPostgres } from './postgres.ts'
 import { type Row, report, say, writeResults } from './report.ts'
 import { besideTokensRow } from './rows/beside-tokens.ts'
 import { duringImportRow } from './rows/during-import.ts'
 import { importRows } from './rows/imports.ts'
 import { memoryRow } from './rows/memory.ts'
+import { measureMetrics } from './rows/metrics.ts'
 import { readRows } from './rows/reads.ts'
 import { writeRows } from './rows/writes.ts'
 
@@ -47,6 +48,8 @@ try {
   await measure([besideTokensRow({ config, world, service, seconds })])
   await measure([memoryRow('memory under load', service, 'VmHWM', 200)])
   const { env } = store
+  const serving = { ...env, ...serverEnv }
+  await measureMetrics({ env: serving, world, service, seconds }, measure)
   await measure([duringImportRow({ env, world, service, seconds, records: 5 * records })])
   // On PostgreSQL the next server opens the same store, with another URL.
   await service.stop()
