@@ -95,7 +95,7 @@ function readKeyFile(path: string): Secret {
   try {
     if (isOpenToOthers(fstatSync(descriptor).mode)) {
       throw new ConfigError(
-        `${path} holds the master key, but other users can read or write it. Run \`chmod 600 ${path}\`. If someone may have read it, change the master key as docs/decisions/0005-master-key.md describes.`,
+        `${path} holds the master key, but other users can read or write it. Run \`chmod 600 ${path}\`. If someone may have read it, change the master key (docs/running.md, “The master key”).`,
       )
     }
     const text = readFileSync(descriptor, 'utf8').trim()

@@ -7,6 +7,7 @@ import { promisify } from 'node:util'
 import { build } from 'esbuild'
 import { describeService } from '../support/describe-service.ts'
 import { acme, temporaryFolder } from '../support/harness.ts'
+import { whilePacking } from '../support/while-packing.ts'
 
 /** The packed client in an empty folder, as a user installs it, on the oldest Node and this one. */
 const OLDEST_NODE = '20.19.6'
@@ -25,8 +26,8 @@ let packed: {
 }
 
 const service = describeService({}, async () => {
-  const words = ['pack', '--json', '--pack-destination', folder]
-  const { stdout } = await run('npm', words, { cwd: join(root, 'sdk') })
+  const words = ['npm', 'pack', '--json', '--pack-destination', folder]
+  const stdout = whilePacking(words, join(root, 'sdk'))
   const [first] = Object.values<typeof packed>(JSON.parse(stdout))
   packed = first ?? assert.fail(stdout)
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}')

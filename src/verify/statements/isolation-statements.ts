@@ -8,7 +8,7 @@ import { hold, holdStatus, ifNotTestable, need } from '../verdicts.ts'
 import { readQueriesOf, type Way, waysToAny } from '../ways.ts'
 import { cursorOf } from './cursor-statements.ts'
 
-const tenancy = extra('ARCHITECTURE.md, “Invariants”: a foreign id is an unknown id')
+const tenancy = extra('SECURITY.md, “What is promised”: a foreign record looks like a missing one')
 
 /** One customer's records never show to another. */
 export const isolationStatements: readonly Statement[] = [
