@@ -16,9 +16,9 @@ import {
 } from '../../test/support/postgres-server.ts'
 
 /**
- * The cluster of compose.yaml without containers: a primary, two streaming standbys, three server
- * processes and, where it is installed, haproxy before them. Takes commands on stdin; Ctrl-C ends
- * it and leaves nothing behind (README.md).
+ * A cluster without containers: a primary, two streaming standbys, three server processes and,
+ * where it is installed, haproxy before them. Takes commands on stdin; Ctrl-C ends it and leaves
+ * nothing behind (README.md).
  */
 const { values: options } = parseArgs({
   options: {

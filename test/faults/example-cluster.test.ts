@@ -4,7 +4,6 @@ import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { test } from 'node:test'
-import { readPostgresUrl } from '../../src/platform/postgres-url.ts'
 import { runProgram } from '../support/program.ts'
 import { untilHolds } from '../support/until.ts'
 import { type Answer, send, statusOf } from './support/client.ts'
@@ -84,33 +83,4 @@ test('examples/cluster comes up, serves through a dead server and a dead primary
   const [code] = await once(cluster, 'exit')
   assert.equal(code, 0)
   assert.ok(!existsSync(dirname(file)), 'its folder is left behind')
-})
-
-test('compose.yaml and haproxy.cfg name the same servers, and every file that is mounted is there', () => {
-  const folder = 'examples/cluster'
-  const compose = readFileSync(`${folder}/compose.yaml`, 'utf8')
-  const haproxy = readFileSync(`${folder}/haproxy.cfg`, 'utf8')
-  const services = [...compose.matchAll(/^ {2}([a-z-]+):/gm)].map(([, name]) => String(name))
-  for (const name of ['primary', 'standby-one', 'standby-two', 'migrate', 'haproxy']) {
-    assert.ok(services.includes(name), name)
-  }
-  const expanded = [...haproxy.matchAll(/"\$\{(\w+)\}"/g)].map(([, name]) => String(name))
-  assert.deepEqual(expanded, ['BURSAR_LISTEN', 'BURSAR_ONE', 'BURSAR_TWO', 'BURSAR_THREE'])
-  for (const name of expanded) assert.match(compose, new RegExp(`^ {6}${name}: `, 'm'))
-  for (const [, server] of compose.matchAll(/^ {6}BURSAR_(?:ONE|TWO|THREE): ([a-z-]+):8080$/gm)) {
-    assert.ok(services.includes(String(server)), String(server))
-  }
-  const mounted = [...compose.matchAll(/^ {6}- (\.{1,2}\/[^:]+):/gm)].map(([, path]) =>
-    String(path),
-  )
-  assert.ok(mounted.length >= 4)
-  for (const path of mounted) assert.ok(existsSync(`${folder}/${path}`), path)
-  assert.doesNotMatch(compose, /\t/)
-  // Its PostgreSQL has no certificate, which another machine would have to show by default.
-  const urls = compose
-    .replaceAll(/\$\{\w+:\?\}/g, 'x')
-    .match(/postgres:\/\/[^\s,]+(,[a-z-]+:\d+[^\s,]*)*/g)
-  const servers = (urls ?? []).flatMap((url) => readPostgresUrl(url) ?? [])
-  assert.equal(servers.length, 9)
-  for (const { label, credentials } of servers) assert.equal(credentials.ssl, false, label)
 })
