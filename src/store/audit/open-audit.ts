@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import type { AuditEntry, AuditWriter } from '../../contract/audit-entry.ts'
+import { ConfigError } from '../../platform/config.ts'
 import { limits } from '../../platform/limits.ts'
 import { version } from '../../platform/version.ts'
 import type { AuditDeps, AuditHead, AuditLog } from '../audit.ts'
@@ -46,7 +47,9 @@ export function openAudit(sessions: AuditSessions, { clock, key, metrics }: Audi
         if (error instanceof NothingChanged) throw error
         chain = newChain()
         if (error instanceof StoreUnavailable) throw error
-        throw new StoreUnavailable('the audit log cannot be written', { cause: error })
+        const reason =
+          error instanceof ConfigError ? error.message : 'the audit log cannot be written'
+        throw new StoreUnavailable(reason, { cause: error })
       }
       chain = head
       written = head

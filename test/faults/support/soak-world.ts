@@ -94,6 +94,8 @@ export async function openSoak(disk: NonNullable<ReturnType<typeof mountSmallDis
     assertSound: async () => {
       const { code, output, errors } = await runProgram(['migrate', '--check', '--json'], { env })
       assert.equal(code, 0, `${output}${errors}`)
+      const audited = await runProgram(['audit', 'verify', '--json'], { env })
+      assert.equal(audited.code, 0, `${audited.output}${audited.errors}`)
     },
   }
 }
