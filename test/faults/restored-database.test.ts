@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { asTenant } from '../../src/contract/principal.ts'
@@ -23,20 +23,11 @@ import { untilHolds } from '../support/until.ts'
 import { askServer } from './support/ask-server.ts'
 import { send, statusOf } from './support/client.ts'
 import { askForToken, secretOf, serve, tokenOf, untilTokens } from './support/cluster.ts'
+import { blockWith, documentedWords } from './support/running-document.ts'
 
 /** A dump of PostgreSQL, made and restored by the lines of docs/running.md, and served. */
 
 const database = 'bursar'
-const document = readFileSync('docs/running.md', 'utf8')
-
-/** The first code block of the document that contains a text, without its placeholders. */
-function blockWith(text: string): string {
-  const blocks = [...document.matchAll(/```(?:sql|sh)\n(.*?)```/gs)].map(([, code = '']) => code)
-  const found = blocks.find((code) => code.includes(text))
-  assert.ok(found !== undefined, `docs/running.md has no block with ${text}`)
-  return found
-}
-
 /** Runs a command of the document against a server of this test. */
 function runDocumented(text: string, server: PostgresServer, folder: string, user?: string) {
   const line = blockWith(text)
@@ -91,17 +82,6 @@ async function fill(server: PostgresServer): Promise<void> {
   // No trigger may correct it: in the cluster that was dumped, it was true.
   const sql = 'set session_replication_role = replica; update bursar.lineage set timeline = 7'
   await askServer(server, sql, database)
-}
-
-/** The words of a command of the document, after `bursar --`. */
-function documentedWords(text: string): readonly string[] {
-  const words = blockWith(text)
-    .replaceAll(/\\\n */g, '')
-    .trim()
-    .split(' -- ')[1]
-    ?.split(' ')
-  assert.ok(words !== undefined, text)
-  return words
 }
 
 async function reconcile(server: PostgresServer, words: readonly string[]) {

@@ -2,7 +2,7 @@ import { disableClient } from '../../../src/oauth/clients/clients.ts'
 import { systemClock } from '../../../src/platform/clock.ts'
 import { withdrawal } from '../../support/operation-calls.ts'
 import { type Answer, send } from './client.ts'
-import { type Cluster, credentialsOf } from './cluster.ts'
+import { credentialsOf, type Deployment } from './cluster.ts'
 
 /** Requests that change something. An acknowledged change must never be lost. */
 
@@ -30,7 +30,7 @@ export const revoke = (url: string, client: string, token: string): Promise<Answ
   send(url, '/oauth2/revoke', { method: 'POST', body: `${credentialsOf(client)}&token=${token}` })
 
 /** True once the change is acknowledged. */
-export async function disable({ stores }: Cluster, client: string): Promise<boolean> {
+export async function disable({ stores }: Deployment, client: string): Promise<boolean> {
   const store = stores.credentials()
   const keyring = await stores.keyring(store)
   const done = await disableClient({ store, keyring, clock: systemClock }, client)

@@ -4,7 +4,7 @@ import { addressesOf } from '../../support/test-database.ts'
 
 /** Runs a statement as superuser on one server, primary or standby. Returns the rows as text. */
 export async function askServer(
-  server: PostgresServer,
+  server: Pick<PostgresServer, 'url'>,
   sql: string,
   database = 'faults',
 ): Promise<(string | null)[][]> {
@@ -22,7 +22,11 @@ export async function askServer(
 }
 
 /** Opens a session that the test must end. */
-export function openSession(server: PostgresServer, database = 'faults', user = 'postgres') {
+export function openSession(
+  server: Pick<PostgresServer, 'url'>,
+  database = 'faults',
+  user = 'postgres',
+) {
   const [address] = addressesOf(server.url(user, database))
   if (address === undefined) throw new Error('no address')
   return openConnection(address, { parameters: {}, connectTimeoutMs: 5000 })

@@ -25,9 +25,15 @@ import { type History, openHistory } from './history.ts'
 import { type Customer, customers, recordsOf } from './ledger.ts'
 
 /** A primary, its standbys and server processes, for one test. */
-export type Cluster = {
+export type Cluster = Deployment & {
   readonly primary: PostgresServer
   readonly standbys: readonly PostgresServer[]
+  /** Resolves when every standby has replayed all that the primary has written. */
+  untilLevel(): Promise<void>
+}
+
+/** Server processes, the operator's stores and customers on a database of several nodes. */
+export type Deployment = {
   readonly servers: readonly BursarServer[]
   readonly urls: readonly string[]
   readonly tokens: ReadonlyMap<Customer, string>
@@ -44,10 +50,19 @@ export type Cluster = {
   readonly running: Set<() => Promise<unknown>>
   /** Imports fiat accounts that are not in the ledger. */
   importRecords(records: readonly unknown[]): Promise<ImportReport>
-  /** Resolves when every standby has replayed all that the primary has written. */
-  untilLevel(): Promise<void>
   close(): Promise<void>
 }
+
+/** The nodes of a database that has the schema. */
+export type DatabaseNodes = {
+  /** Any of them may be or become the primary. */
+  readonly nodes: readonly Node[]
+  readonly standbys: readonly Node[]
+  /** Resolves when every standby has replayed all that the primary has written. */
+  untilLevel(): Promise<void>
+}
+
+type Node = Pick<PostgresServer, 'port' | 'url'>
 
 export type BursarServer = {
   readonly url: string
@@ -75,7 +90,18 @@ export async function openCluster(options: ClusterOptions = {}): Promise<Cluster
   // A cluster that fails to open must leave no process, which would keep the test's from ending.
   await using opened = new AsyncDisposableStack()
   const { primary, standbys } = await openDatabase(options, opened)
-  const nodes = [primary, ...standbys]
+  const level = () => untilLevel(primary, standbys)
+  const database = { nodes: [primary, ...standbys], standbys, untilLevel: level }
+  const deployment = await openDeployment(database, options, opened)
+  return { ...deployment, primary, standbys, untilLevel: level }
+}
+
+/** Its `close` also closes what was opened before. */
+export async function openDeployment(
+  { nodes, standbys, untilLevel }: DatabaseNodes,
+  options: ClusterOptions,
+  opened: AsyncDisposableStack,
+): Promise<Deployment> {
   const env = {
     DATABASE_URL: urlOf(nodes, 'bursar'),
     OPERATOR_DATABASE_URL: urlOf(nodes, 'bursar_operator'),
@@ -94,7 +120,7 @@ export async function openCluster(options: ClusterOptions = {}): Promise<Cluster
   const store = stores.credentials()
   const keyring = await stores.keyring(store)
   const history = openHistory(staleMs)
-  const addClient: Cluster['addClient'] = (name, customerId, scopes) =>
+  const addClient: Deployment['addClient'] = (name, customerId, scopes) =>
     createSampleClient(
       { store, keyring, clock, random: systemRandom },
       { id: name, secret: secretOf(name), customerId, name, scopes },
@@ -103,7 +129,7 @@ export async function openCluster(options: ClusterOptions = {}): Promise<Cluster
   const importRecords = importer(stores)
   const importGeneration = generationImporter(importRecords, history)
   await importGeneration(customers, 1)
-  await untilLevel(primary, standbys)
+  await untilLevel()
   const starting = Array.from({ length: options.servers ?? 3 }, () => serve(env, opened))
   const servers = await Promise.all(starting)
   const urls = servers.map(({ url }) => url)
@@ -112,8 +138,6 @@ export async function openCluster(options: ClusterOptions = {}): Promise<Cluster
   for (const customer of customers) tokens.set(customer, await tokenOf(urls[0] ?? '', customer))
   const all = opened.move()
   return {
-    primary,
-    standbys,
     servers,
     urls,
     tokens,
@@ -124,7 +148,6 @@ export async function openCluster(options: ClusterOptions = {}): Promise<Cluster
     importRecords,
     importGeneration,
     running,
-    untilLevel: () => untilLevel(primary, standbys),
     close: async () => {
       await Promise.allSettled([...running].map((end) => end()))
       await all.disposeAsync()
@@ -141,7 +164,7 @@ function assertToldSafely(log: string): void {
 export const secretOf = (client: string): string => `${client}_secret`
 
 /** All hosts of the database in one URL, so that a promoted standby is found. */
-const urlOf = (nodes: readonly PostgresServer[], user: string): string =>
+const urlOf = (nodes: readonly Node[], user: string): string =>
   `postgres://${user}@${nodes.map(({ port }) => `127.0.0.1:${port}`).join(',')}/${databaseName}`
 
 /** Durable settings: a commit is on disk before it is acknowledged. */
@@ -155,13 +178,7 @@ async function openDatabase(
     ...(options.under !== undefined && { under: options.under }),
   })
   opened.defer(primary.stop)
-  await askServer(
-    primary,
-    'create role owner login; create role bursar login; create role bursar_operator login',
-    'postgres',
-  )
-  await askServer(primary, `create database ${databaseName} owner owner`, 'postgres')
-  await migratePostgres(addressesOf(primary.url('owner', databaseName)), roles)
+  await createSchema(primary)
   const standbys: PostgresServer[] = []
   for (const name of options.standbys ?? ['one', 'two']) {
     const standby = await primary.addStandby(name)
@@ -173,6 +190,15 @@ async function openDatabase(
     await follow(standby, nodes, (options.standbys ?? ['one', 'two'])[at] ?? '')
   }
   return { primary, standbys }
+}
+
+/** Makes the roles, the database and its schema. */
+export async function createSchema(primary: Node): Promise<void> {
+  const logins =
+    'create role owner login; create role bursar login; create role bursar_operator login'
+  await askServer(primary, logins, 'postgres')
+  await askServer(primary, `create database ${databaseName} owner owner`, 'postgres')
+  await migratePostgres(addressesOf(primary.url('owner', databaseName)), roles)
 }
 
 /** A standby reconnects to the primary soon, and the primary keeps the log that it needs. */
@@ -187,7 +213,7 @@ async function follow(standby: PostgresServer, nodes: readonly PostgresServer[],
   await askServer(standby, 'select pg_reload_conf()')
 }
 
-async function untilLevel(primary: PostgresServer, standbys: readonly PostgresServer[]) {
+export async function untilLevel(primary: Node, standbys: readonly Node[]): Promise<void> {
   const [[position] = []] = await askServer(primary, 'select pg_current_wal_insert_lsn()')
   for (const standby of standbys) {
     await untilHolds(
@@ -204,16 +230,16 @@ async function untilLevel(primary: PostgresServer, standbys: readonly PostgresSe
   }
 }
 
-function importer(stores: Stores): Cluster['importRecords'] {
+function importer(stores: Stores): Deployment['importRecords'] {
   const store = stores.records()
   const options = { dryRun: false, allowOlder: false, rules }
   return (records) => importEntries(store, resourceOf('fiat-accounts'), entriesOf(records), options)
 }
 
 function generationImporter(
-  importRecords: Cluster['importRecords'],
+  importRecords: Deployment['importRecords'],
   history: History,
-): Cluster['importGeneration'] {
+): Deployment['importGeneration'] {
   return async (who, generation) => {
     for (const customer of who) history.begin(customer, generation)
     const report = await importRecords(who.flatMap((customer) => recordsOf(customer, generation)))

@@ -1,9 +1,9 @@
 import { setTimeout as passing } from 'node:timers/promises'
-import type { Cluster } from './cluster.ts'
+import type { Deployment } from './cluster.ts'
 import { customers } from './ledger.ts'
 
 /** Imports one generation after another. A failed import may have been committed or not. */
-export function startImports(cluster: Cluster) {
+export function startImports(cluster: Deployment) {
   let stopped = false
   let done = 0
   const run = async () => {
