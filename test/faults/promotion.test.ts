@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as passing } from 'node:timers/promises'
-import { customerScopes, operatorScopes } from '../../src/contract/scopes.ts'
+import { operatorScopes } from '../../src/contract/scopes.ts'
 import { untilHolds } from '../support/until.ts'
-import { consume, disable, quote, revoke } from './support/acts.ts'
+import { quote } from './support/acts.ts'
 import { askServer } from './support/ask-server.ts'
-import { assertInTime, send, statusOf } from './support/client.ts'
+import { assertInTime, statusOf } from './support/client.ts'
 import { askForToken, type Cluster, openCluster, tokenOf, untilTokens } from './support/cluster.ts'
 import { startImports } from './support/imports.ts'
+import { addLeavers, assertAllHolds, startActs } from './support/kept-acts.ts'
 import { customers } from './support/ledger.ts'
 import { promote } from './support/promote.ts'
 import { assertUnavailable, startTraffic } from './support/traffic.ts'
@@ -95,106 +96,6 @@ test('every acknowledged change survives a promotion if a standby is synchronous
   )
   assert.equal(cut, 0)
 })
-
-type Leaver = { readonly id: string; readonly token: string }
-
-/** Clients that the test disables, each with a token. */
-async function addLeavers(cluster: Cluster, count: number): Promise<Leaver[]> {
-  const ids = Array.from({ length: count }, (_, at) => `leaver_${at}`)
-  for (const id of ids) await cluster.addClient(id, 'ash', customerScopes)
-  const tokens: Leaver[] = []
-  for (const id of ids) tokens.push({ id, token: await tokenOf(cluster.urls[0] ?? '', id) })
-  return tokens
-}
-
-type Acknowledged = {
-  readonly quotes: string[]
-  readonly consumptions: { readonly id: string; readonly text: string }[]
-  readonly tokens: string[]
-  readonly clients: Leaver[]
-}
-
-/** Repeats each kind of change, on each server in turn, and records those answered with 200. */
-function startActs(cluster: Cluster, payouts: string, leavers: readonly Leaver[]) {
-  const noted: Acknowledged = { quotes: [], consumptions: [], tokens: [], clients: [] }
-  let stopped = false
-  let turn = 0
-  const url = () => cluster.urls[turn++ % cluster.urls.length] ?? ''
-  const rounds: (() => Promise<void>)[] = [
-    async () => {
-      const quoted = await quote(url(), cluster.tokens.get('ash'))
-      if (statusOf(quoted) !== 200 || quoted.kind !== 'answered') return
-      const { id } = JSON.parse(quoted.text)
-      if (noted.quotes.push(id) % 2 === 0) return
-      const consumed = await consume(url(), payouts, id, `payout-${id}`)
-      if (statusOf(consumed) !== 200 || consumed.kind !== 'answered') return
-      noted.consumptions.push({ id, text: consumed.text })
-    },
-    async () => {
-      const token = await tokenOf(url(), 'birch').catch(() => undefined)
-      if (token === undefined) return
-      if (statusOf(await revoke(url(), 'birch', token)) === 200) noted.tokens.push(token)
-    },
-    async () => {
-      const leaver = leavers[noted.clients.length]
-      if (leaver === undefined) return
-      const isDone = await disable(cluster, leaver.id).catch(() => false)
-      if (isDone) noted.clients.push(leaver)
-    },
-  ]
-  const running = rounds.map(async (round) => {
-    while (!stopped) {
-      await round()
-      await passing(5)
-    }
-  })
-  const stop = async () => {
-    stopped = true
-    await Promise.all(running)
-    return noted
-  }
-  cluster.running.add(stop)
-  return { isEnough: () => Object.values(noted).every((list) => list.length >= 10), stop }
-}
-
-async function assertAllHolds(
-  cluster: Cluster,
-  payouts: string,
-  { quotes, consumptions, tokens, clients }: Acknowledged,
-): Promise<void> {
-  const [url = ''] = cluster.urls
-  const consumed = new Map(consumptions.map(({ id, text }) => [id, text]))
-  // The operator's sessions have their own health checks and may find the primary later.
-  const anyQuote = quotes[0] ?? ''
-  await untilHolds(
-    'fees can be consumed',
-    async () => statusOf(await consume(url, payouts, anyQuote, `payout-${anyQuote}`)) !== 503,
-    10_000,
-  )
-  for (const id of quotes) {
-    const answer = await consume(url, payouts, id, `payout-${id}`)
-    assert.equal(statusOf(answer), 200, `quote ${id} is lost: ${JSON.stringify(answer)}`)
-    const text = consumed.get(id)
-    if (text !== undefined && answer.kind === 'answered') assert.equal(answer.text, text)
-    assert.equal(statusOf(await consume(url, payouts, id, 'another payout')), 409)
-  }
-  const isRefusedEverywhere = async (token: string) => {
-    for (const server of cluster.urls) {
-      await untilHolds(
-        'a revoked token is refused',
-        async () => statusOf(await send(server, READ, { token })) === 401,
-        10_000,
-      )
-    }
-  }
-  for (const token of tokens) await isRefusedEverywhere(token)
-  for (const { id, token } of clients) {
-    await isRefusedEverywhere(token)
-    assert.equal(statusOf(await askForToken(url, id)), 401)
-  }
-}
-
-const READ = '/v2/transfer/fiat-accounts?limit=1'
 
 async function untilRefused({ urls }: Cluster): Promise<void> {
   await untilHolds(

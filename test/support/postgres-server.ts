@@ -170,7 +170,11 @@ export function owned(path: string): string {
 }
 
 function binariesOf(version: PostgresVersion): string {
-  if (version === 'newest') return packagedBinaries()
+  return version === 'newest' ? packagedBinaries() : debianBinaries()
+}
+
+/** The folder of the newest PostgreSQL that Debian has installed. */
+export function debianBinaries(): string {
   const root = '/usr/lib/postgresql'
   const [newest] = existsSync(root)
     ? readdirSync(root).toSorted((a, b) => Number(b) - Number(a))
