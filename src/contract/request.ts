@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Readable } from 'node:stream'
+import type { TraceContext } from '../platform/traces/trace-context.ts'
 import type { Deed } from './audit-entry.ts'
 import type { Person } from './principal.ts'
 import type { Problem } from './problem.ts'
@@ -33,6 +34,8 @@ export type Trace = {
   limitHeaders?: Readonly<Record<string, string>>
   /** Names of unknown query parameters, safe in a header. */
   ignoredParameters?: readonly string[]
+  /** The trace that the caller has named. */
+  context?: TraceContext
   operation?: string
   client?: string
   /** Whose request it is, for the sandbox alone: no log names a customer. */

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Answer } from '../../contract/request.ts'
 import type { Logger } from '../../platform/log.ts'
+import { readTraceparent } from '../../platform/traces/trace-context.ts'
 import { cutForwardedFor, pathOf } from './bound-request.ts'
 import type { Draining } from './connections/drain.ts'
 import { peerAddress } from './peer-address.ts'
@@ -65,7 +66,8 @@ export function openFrame(options: FrameOptions): Frame {
   return {
     begin: (raw, reply) => {
       raw.begunAt = performance.now()
-      raw.trace = {}
+      const context = readTraceparent(raw.headers.traceparent)
+      raw.trace = context === undefined ? {} : { context }
       cutForwardedFor(raw.headers)
       // Once, since Fastify compares each forwarded address with every trusted proxy.
       raw.address = peerAddress(raw)

@@ -1,5 +1,6 @@
 import type { Trace } from '../../contract/request.ts'
 import { type Logger, REQUEST_LINE } from '../../platform/log.ts'
+import type { TraceContext } from '../../platform/traces/trace-context.ts'
 
 export type Served = {
   readonly trace: Trace
@@ -14,6 +15,13 @@ export type Served = {
 
 /** Where no route has the path. */
 export const noOperation = 'none'
+
+/** Named as OpenTelemetry names them in a log that is not its own, so that tools find them. */
+const traceMembers = ({ traceId, spanId, isSampled }: TraceContext) => ({
+  trace_id: traceId,
+  span_id: spanId,
+  trace_flags: isSampled ? '01' : '00',
+})
 
 /**
  * Writes the one log line of a request. It names the operation, never the URL, since a query may
@@ -43,6 +51,7 @@ export function logRequest(log: Logger, served: Served): void {
     fee: trace.fee,
     durationMs: Math.round(durationMs * 100) / 100,
     requestId: id,
+    ...(trace.context !== undefined && traceMembers(trace.context)),
     err: trace.cause,
   }
   log[level](line, level === 'warn' ? 'request with unknown parameters' : REQUEST_LINE)
