@@ -54,6 +54,7 @@ import { limits } from './platform/limits.ts'
 import type { Logger } from './platform/log.ts'
 import { isWildcard, urlHost } from './platform/machine/loopback.ts'
 import { usableMemory } from './platform/machine/usable-memory.ts'
+import type { Recorder } from './platform/traces/recorder.ts'
 import { startServiceGauges } from './service-gauges.ts'
 import { type MergeMetrics, openServiceMetrics } from './service-metrics.ts'
 import { startAuditReport } from './store/audit/report-audit.ts'
@@ -98,6 +99,8 @@ export type ServiceDeps = {
   readonly unsent?: UnsentAnswers
   /** Reads the metrics of every worker, where there are several. */
   readonly mergeMetrics?: MergeMetrics | undefined
+  /** Where the spans of customers' and ingest's requests go. Closed by the caller. */
+  readonly tracing?: Recorder | undefined
 }
 
 export type ServiceParts = {
@@ -268,6 +271,7 @@ export async function startService(sources: ServiceDeps): Promise<Service> {
     served: measured.observing(extension?.served),
     audit: openAnswerAudit({ audit, counts, customerReads, listsReads }),
     unsent,
+    tracing: sources.tracing,
     background,
     of: 'customers',
     routes,

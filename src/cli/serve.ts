@@ -5,6 +5,7 @@ import { requirePublicUrl, warnOfPlainHttp } from '../oauth/issuer.ts'
 import { systemClock } from '../platform/clock.ts'
 import type { Config } from '../platform/config.ts'
 import { openLog } from '../platform/log.ts'
+import { openTracing } from '../platform/traces/open-tracing.ts'
 import type { ServiceDeps } from '../service.ts'
 import { createStore } from '../stores.ts'
 import { type CommonOptions, configOf, newCommand } from './options.ts'
@@ -81,8 +82,17 @@ async function serve({
 }: Serving): Promise<void> {
   // Only a server needs the web framework, which takes a fifth of the start of every command.
   const { startService } = await import('../service.ts')
-  const service = await startService({ config, log, background, mergeMetrics, clock: systemClock })
+  const tracing = openTracing(globalThis.process.env, log)
+  const service = await startService({
+    config,
+    log,
+    background,
+    mergeMetrics,
+    tracing,
+    clock: systemClock,
+  })
   onHangUp(log, service.reload)
   process.announce(service.url)
   await service.close({ lameDuckMs: lameDuckMsAfter(await process.ended, config) })
+  await tracing?.close()
 }

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Readable } from 'node:stream'
+import type { Span } from '../platform/traces/span.ts'
 import type { TraceContext } from '../platform/traces/trace-context.ts'
 import type { Deed } from './audit-entry.ts'
 import type { Person } from './principal.ts'
@@ -34,8 +35,12 @@ export type Trace = {
   limitHeaders?: Readonly<Record<string, string>>
   /** Names of unknown query parameters, safe in a header. */
   ignoredParameters?: readonly string[]
-  /** The trace that the caller has named. */
+  /** The trace that the caller has named or, where traces are sent, the span of the request. */
   context?: TraceContext
+  /** The span of the request, if its trace is recorded. */
+  span?: Span
+  /** The step that sends the answer, until its last byte is taken. */
+  responding?: Span
   operation?: string
   client?: string
   /** Whose request it is, for the sandbox alone: no log names a customer. */
@@ -100,6 +105,8 @@ export type Route = {
   readonly takesStream?: boolean
   /** Renders a problem in another format than problem+json, or leaves it: undefined. */
   readonly renderProblem?: (problem: Problem) => Answer | undefined
+  /** A health check: probes would fill every store of traces. */
+  readonly isProbe?: true
   /** Throws what needs no body, for a caller that sends its body only after 100 Continue. */
   readonly admit?: (request: Request) => Promise<void>
 }

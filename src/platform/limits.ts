@@ -160,6 +160,19 @@ export const limits = {
   logWaitingBytesMax: 1024 * 1024,
   /** How long the end of the process waits for that reader. */
   logFlushMs: 500,
+  /** Spans that wait for a receiver that is slow or down: some 200 requests, in about 2 MB. */
+  spansWaitingMax: 2048,
+  /** Spans of one request to the receiver, as OpenTelemetry recommends: about 150 KB. */
+  spansPerExportMax: 512,
+  /** An engineer who looks at a trace waits so long for it, and at most. */
+  spansSentMs: 2000,
+  spansSentMsMax: 60_000,
+  /** A batch has at most about as many requests as a statement. */
+  spanLinksMax: 512,
+  /** How long a request to the receiver may take, and so the end of a server waits for the last. */
+  spansFlushedMs: 3000,
+  /** Warnings about lost spans are as far apart. */
+  spansLostWarnedMs: 60_000,
   /** npm forwards a signal within milliseconds; a person who insists presses a key again. */
   signalForwardedMs: 500,
   /** How often a server under npm looks whether npm was killed. It costs a system call. */

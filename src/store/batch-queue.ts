@@ -1,6 +1,8 @@
 import type { BatchName } from '../platform/metrics/families.ts'
 import { type Metrics, noMetrics } from '../platform/metrics/metrics.ts'
+import { currentSpan, type Span } from '../platform/traces/span.ts'
 import { openTurns, type Turn, type TurnOptions } from './batch-turns.ts'
+import { inBatchSpan } from './traced-work.ts'
 import { NothingChanged } from './unavailable.ts'
 
 /** A request that waits for its batch, and the promise that the batch resolves. */
@@ -9,6 +11,8 @@ export type PendingRequest<Request, Result> = {
   /** By `performance.now()`. */
   readonly requestedAt: number
   readonly result: PromiseWithResolvers<Result>
+  /** The step that waits for it, if its trace is recorded. */
+  readonly span?: Span | undefined
 }
 
 export type BatchQueueOptions<Request, Result> = {
@@ -52,8 +56,16 @@ export type BatchQueueOptions<Request, Result> = {
 export function openBatchQueue<Request, Result>(
   options: BatchQueueOptions<Request, Result>,
 ): (request: Request) => Promise<Result> {
-  const { run, weightMax, runningMax, beside, startsFullBatches, metrics = noMetrics } = options
-  const labels = { batch: options.name }
+  const {
+    name,
+    run,
+    weightMax,
+    runningMax,
+    beside,
+    startsFullBatches,
+    metrics = noMetrics,
+  } = options
+  const labels = { batch: name }
   const line = openLine(options)
   let running = 0
   let lastBegunAt = 0
@@ -68,7 +80,7 @@ export function openBatchQueue<Request, Result>(
     const begunAt = performance.now()
     lastBegunAt = begunAt
     metrics.observe('bursar_batch_size', labels, batch.length)
-    run(batch, oldest.requestedAt, line.join)
+    inBatchSpan(name, batch, () => run(batch, oldest.requestedAt, line.join))
       .catch((error) => {
         for (const { result } of batch) result.reject(error)
       })
@@ -118,7 +130,7 @@ export function openBatchQueue<Request, Result>(
     const refusal = line.refusalOf(request)
     if (refusal !== undefined) return Promise.reject(refusal)
     const result = Promise.withResolvers<Result>()
-    line.join({ request, requestedAt: performance.now(), result })
+    line.join({ request, requestedAt: performance.now(), result, span: currentSpan() })
     schedule()
     return result.promise
   }

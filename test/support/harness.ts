@@ -8,7 +8,7 @@ import { type Config, loadConfig } from '../../src/platform/config.ts'
 import type { Logger } from '../../src/platform/log.ts'
 import { openSandbox } from '../../src/sandbox/sandbox.ts'
 import { acme, borealis, type SampleCustomer } from '../../src/sandbox/world.ts'
-import { type ServiceParts, startService } from '../../src/service.ts'
+import { type ServiceDeps, type ServiceParts, startService } from '../../src/service.ts'
 import { withPrimary } from '../../src/store/postgres/cluster/with-primary.ts'
 import { createStore, openOperatorStores } from '../../src/stores.ts'
 import { checkAnswer } from './check-answers.ts'
@@ -64,6 +64,7 @@ export type ServiceOptions = {
   /** Read by nobody by default. */
   readonly log?: Logger
   readonly unsent?: UnsentAnswers
+  readonly tracing?: ServiceDeps['tracing']
 }
 
 /** No level switches the lines `access` off, so these go nowhere. */
@@ -105,6 +106,7 @@ export async function startServiceAt(
     clock,
     ...(control && { ageClock: systemClock }),
     ...(options.unsent && { unsent: options.unsent }),
+    tracing: options.tracing,
     extend: (opened) => {
       parts = { ...opened, ...(operator && { credentials: operator.credentials() }) }
       return openSandbox(parts, control && { clock: control })

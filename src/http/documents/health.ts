@@ -113,6 +113,7 @@ const liveness: Route = {
   method: 'GET',
   path: '/healthz',
   operation: 'health',
+  isProbe: true,
   answer: () => jsonAnswer({ status: 'ok' }, notStored),
 }
 
@@ -120,6 +121,7 @@ const readiness = (operation: string, answer: Route['answer']): Route => ({
   method: 'GET',
   path: '/readyz',
   operation,
+  isProbe: true,
   answer,
 })
 

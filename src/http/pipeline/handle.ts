@@ -1,6 +1,7 @@
 import type { Operation } from '../../contract/operation.ts'
 import type { Caller } from '../../contract/principal.ts'
 import type { Answer, Interfere, RateLimit, Request } from '../../contract/request.ts'
+import { step } from '../../platform/traces/span.ts'
 import { unlessMatched } from '../server/respond.ts'
 import { bindingOf, closePage, openPage } from './close-page.ts'
 import type { CursorKeys } from './cursor.ts'
@@ -25,20 +26,24 @@ export async function handle<A extends Caller, C extends A>(
   request: Request,
   api: Api<A, C>,
 ): Promise<Answer> {
-  const { operation } = served
+  const { operation, recall } = served
   const { headers, trace } = request
-  const known = await api.authenticate(request)
-  await api.rateLimit(known.clientId, trace)
+  const { span } = trace
+  const known = await step(span, 'authenticate', () => api.authenticate(request))
+  await step(span, 'rate limit', () => api.rateLimit(known.clientId, trace))
   await api.interfere?.(operation.id, known.tenant ?? '', trace)
   const caller = api.requireScope(known, operation.scope)
-  const kept = await served.recall?.(caller, request)
+  const kept = recall && (await step(span, 'find kept page', () => recall(caller, request)))
   if (kept !== undefined) return kept
-  const input = validate(operation, served.list, request)
+  const input = step(span, 'validate', () => validate(operation, served.list, request))
   const binding = bindingOf(operation, caller, input)
-  const place = openPage(input, binding, api.cursorKeys)
+  const place = step(span, 'open cursor', () => openPage(input, binding, api.cursorKeys))
   const after = place?.position
-  const found = await served.read({ caller, ...input, place, after, headers, trace, request })
-  const answer = closePage(operation, input, found, binding, api.cursorKeys)
+  const read = { caller, ...input, place, after, headers, trace, request }
+  const found = await step(span, 'read', () => served.read(read))
+  const answer = step(span, 'close page', () => {
+    return closePage(operation, input, found, binding, api.cursorKeys)
+  })
   found.keep?.(answer)
   return operation.method === 'GET' ? unlessMatched(answer, headers['if-none-match']) : answer
 }

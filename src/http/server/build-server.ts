@@ -7,6 +7,8 @@ import { limits } from '../../platform/limits.ts'
 import type { Logger } from '../../platform/log.ts'
 import { readDescriptorLimit } from '../../platform/machine/descriptor-limit.ts'
 import { IncomingMessage } from '../../platform/machine/node-http.ts'
+import type { Recorder } from '../../platform/traces/recorder.ts'
+import { step, within } from '../../platform/traces/span.ts'
 import type { AuditAnswer } from './audit-answers.ts'
 import { boundedRouting, pathOf } from './bound-request.ts'
 import { type Compress, openCompression } from './compress.ts'
@@ -27,11 +29,13 @@ import {
   takeBodiesAsStreams,
   withoutSchemas,
 } from './take-bodies.ts'
+import { openTraceRequests } from './trace-requests.ts'
 import { openUnknownRoute } from './unknown-route.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
     readonly takesStream?: boolean
+    readonly isProbe?: boolean
   }
   interface FastifyRequest {
     trace: Trace
@@ -57,6 +61,8 @@ export type ServerOptions = {
   readonly audit?: AuditAnswer
   /** Learns of every request that was served. */
   readonly served?: ((served: Served) => void) | undefined
+  /** Where the spans of its requests go. */
+  readonly tracing?: Recorder | undefined
   readonly background?: Background
   /** Whose server it is, in the state of its jobs. */
   readonly of?: string
@@ -87,6 +93,7 @@ export async function buildServer(options: ServerOptions): Promise<Server> {
     hasCors: options.corsOrigins.length > 0,
     logsIgnoredParameters: options.logsIgnoredParameters === true,
     served: options.served,
+    traceRequests: openTraceRequests(options.tracing),
     ended: ({ release, trace }) => {
       release?.()
       unsent.end(trace)
@@ -122,7 +129,14 @@ export async function buildServer(options: ServerOptions): Promise<Server> {
   if (options.corsOrigins.length > 0) {
     await server.register(cors, {
       origin: [...options.corsOrigins],
-      allowedHeaders: ['authorization', 'content-type', 'if-none-match', 'x-request-id'],
+      allowedHeaders: [
+        'authorization',
+        'content-type',
+        'if-none-match',
+        'traceparent',
+        'tracestate',
+        'x-request-id',
+      ],
       exposedHeaders: [
         'as-of',
         'etag',
@@ -188,7 +202,7 @@ function addRoute(server: FastifyInstance, route: Route, finish: Finish): void {
     bodyLimit: route.takesStream
       ? limits.streamBytesMax
       : (route.bodyBytesMax ?? limits.bodyBytesMax),
-    config: { takesStream: route.takesStream === true },
+    config: { takesStream: route.takesStream === true, isProbe: route.isProbe === true },
     ...(route.method !== 'GET' && { preParsing: allowBody(route) }),
     handler: (raw, reply) => {
       // From here on the framework has no part in the answer.
@@ -209,9 +223,10 @@ async function serve(
     const request = requestOf(raw, reply.raw)
     const { trace } = request
     trace.operation = route.operation
-    const answer = await answerOf(route, request)
+    const answer = await within(trace.span, () => answerOf(route, request))
     unsent.hold(answer, request)
-    const audited = await auditedAnswer(audit, request, answer)
+    const audited = await step(trace.span, 'audit', () => auditedAnswer(audit, request, answer))
+    if (trace.span !== undefined) trace.responding = trace.span.child('respond')
     const compressed = await compress(audited, raw.headers['accept-encoding'])
     unsent.hold(compressed, request)
     frame.send(compressed, raw, reply)
@@ -262,7 +277,7 @@ const allowBody =
       return
     }
     raw.trace.operation = route.operation
-    Promise.resolve(route.admit?.(requestOf(raw, reply.raw)))
+    Promise.resolve(within(raw.trace.span, () => route.admit?.(requestOf(raw, reply.raw))))
       .then(() => reply.raw.writeContinue())
       .then(() => done(), done)
   }

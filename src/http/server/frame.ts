@@ -1,13 +1,13 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Answer } from '../../contract/request.ts'
 import type { Logger } from '../../platform/log.ts'
-import { readTraceparent } from '../../platform/traces/trace-context.ts'
 import { cutForwardedFor, pathOf } from './bound-request.ts'
 import type { Draining } from './connections/drain.ts'
 import { peerAddress } from './peer-address.ts'
 import { problemAnswer } from './problem-answer.ts'
 import { logRequest, type Served } from './request-log.ts'
 import { breakOff, type Headers, headersOf, send } from './send.ts'
+import type { TraceRequests } from './trace-requests.ts'
 
 /** What every request passes before its route, and every answer behind it. */
 export type Frame = {
@@ -23,12 +23,13 @@ type FrameOptions = {
   readonly hasCors: boolean
   readonly logsIgnoredParameters: boolean
   readonly served: ((served: Served) => void) | undefined
+  readonly traceRequests: TraceRequests
   /** Learns that an answer is sent, or its client gone. */
   readonly ended: (raw: FastifyRequest) => void
 }
 
 export function openFrame(options: FrameOptions): Frame {
-  const { log, draining, hasCors, logsIgnoredParameters, served, ended } = options
+  const { log, draining, hasCors, logsIgnoredParameters, served, traceRequests, ended } = options
   const logServed = (raw: FastifyRequest, reply: FastifyReply) => {
     const request: Served = {
       trace: raw.trace,
@@ -66,13 +67,15 @@ export function openFrame(options: FrameOptions): Frame {
   return {
     begin: (raw, reply) => {
       raw.begunAt = performance.now()
-      const context = readTraceparent(raw.headers.traceparent)
-      raw.trace = context === undefined ? {} : { context }
+      raw.trace = traceRequests.begin(raw)
       cutForwardedFor(raw.headers)
       // Once, since Fastify compares each forwarded address with every trusted proxy.
       raw.address = peerAddress(raw)
       reply.raw.on('finish', () => logServed(raw, reply))
-      reply.raw.on('close', () => ended(raw))
+      reply.raw.on('close', () => {
+        traceRequests.end(raw, reply.raw)
+        ended(raw)
+      })
       if (hasCors) reply.headers(common(raw))
     },
     send: (answer, raw, reply) => sendAnswer(answer, raw, reply, hasCors),

@@ -2,6 +2,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { setTimeout as pausing } from 'node:timers/promises'
 import { limits } from '../../platform/limits.ts'
 import type { Session, Transact } from '../session.ts'
+import { inStatement } from '../traced-work.ts'
 import { NothingChanged } from '../unavailable.ts'
 import { beginWriting, failureOf, isBusy } from './database.ts'
 import { openSession } from './session.ts'
@@ -80,8 +81,8 @@ function openQueue({ isOpen }: Connection, waitMs: number = limits.storeWriteMs)
 
 /** Runs work in one transaction, which a rejection rolls back. */
 export async function transact<T>(db: DatabaseSync, work: () => Promise<T>): Promise<T> {
-  using transaction = beginWriting(db)
+  using transaction = inStatement('sqlite', 'begin', () => beginWriting(db))
   const result = await work()
-  transaction.commit()
+  inStatement('sqlite', 'commit', transaction.commit)
   return result
 }

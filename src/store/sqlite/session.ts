@@ -1,5 +1,6 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
 import type { Session, Staging, Value } from '../session.ts'
+import { inStatement } from '../traced-work.ts'
 import { failureOf, guarded, prepare } from './database.ts'
 
 /**
@@ -9,11 +10,15 @@ import { failureOf, guarded, prepare } from './database.ts'
 export function openSession(db: DatabaseSync): Session {
   const statementOf = statementCache((text) => prepare(db, text), Number.POSITIVE_INFINITY)
   return {
-    rows: async ({ text, values = [] }) => statementOf(text).all(...values.map(inputOf)),
-    run: async (text) => db.exec(text),
+    rows: async ({ text, values = [] }) =>
+      inStatement('sqlite', text, () => statementOf(text).all(...values.map(inputOf))),
+    run: async (text) => inStatement('sqlite', text, () => db.exec(text)),
     stage: async (staging, rows) => {
-      const insert = statementOf(insertInto(staging))
-      for (const row of rows) insert.run(...row)
+      const text = insertInto(staging)
+      inStatement('sqlite', text, () => {
+        const insert = statementOf(text)
+        for (const row of rows) insert.run(...row)
+      })
     },
     iterate: async function* ({ text, values = [] }) {
       yield* statementOf(text).iterate(...values.map(inputOf))
@@ -35,7 +40,9 @@ export function openReads(db: DatabaseSync): Pick<Session, 'rows' | 'iterate'> {
   const statementOf = statementCache((sql) => prepare(db, sql))
   return {
     rows: async ({ text, values = [] }) =>
-      guarded(() => statementOf(text).all(...values.map(inputOf))),
+      inStatement('sqlite', text, () =>
+        guarded(() => statementOf(text).all(...values.map(inputOf))),
+      ),
     // Two iterations may run at the same time, so each has its own statement.
     iterate: async function* ({ text, values = [] }) {
       try {

@@ -5,6 +5,7 @@ import { pageBuffers } from '../../../platform/lent-buffers.ts'
 import type { ServerAddress } from '../../../platform/postgres-url.ts'
 import type { NamedRow } from '../../row.ts'
 import type { Statement } from '../../session.ts'
+import { inStatement } from '../../traced-work.ts'
 import { sessionLost, unavailable } from './failure.ts'
 import { sessionSocket } from './session-socket.ts'
 import type { SessionSettings } from './sessions.ts'
@@ -54,7 +55,9 @@ export type Pooler = Config['pooler']
 export function openConnection(address: ServerAddress, options: SessionOptions): Connection {
   const session = openSession(address, options)
   const { sql } = session
-  const run = async <T>(begin: () => Promise<T>): Promise<T> => {
+  const run = <T>(text: string, begin: () => Promise<T>): Promise<T> =>
+    inStatement('postgresql', text, () => runOpen(begin))
+  const runOpen = async <T>(begin: () => Promise<T>): Promise<T> => {
     // The library would reconnect, and would retry for ever if the session was destroyed.
     if (session.isBroken()) throw sessionLost()
     try {
@@ -72,19 +75,21 @@ export function openConnection(address: ServerAddress, options: SessionOptions):
   }
   return {
     rows: async ({ longText, ...query }) => {
-      if (longText === undefined) return await run(() => send(query))
-      const rows = await run(() => send(query).raw())
+      if (longText === undefined) return await run(query.text, () => send(query))
+      const rows = await run(query.text, () => send(query).raw())
       return rows.map((row) => decoded(rows.columns, row, longText))
     },
     // The read buffer that holds the values is reused, so they are copied.
     query: async (query, copy = (bytes) => Buffer.from(bytes)) =>
-      (await run(() => send(query).raw())).map((row) => row.map((value) => value && copy(value))),
+      (await run(query.text, () => send(query).raw())).map((row) =>
+        row.map((value) => value && copy(value)),
+      ),
     execute: async (text) => {
-      await run(() => sql.unsafe(text).simple())
+      await run(text, () => sql.unsafe(text).simple())
     },
     copyIn: async (text) => {
       const query = sql.unsafe(text)
-      const stream = session.endWith(await run(() => query.writable()))
+      const stream = session.endWith(await run(text, () => query.writable()))
       // If a copy fails after its end was sent, the library rejects the query, which has already
       // resolved with the stream. So the rejection must destroy the stream.
       Object.assign(query, { reject: (error: Error) => stream.destroy(error) })

@@ -5,6 +5,7 @@ import { freeMemory, pageBuffers } from '../../../platform/lent-buffers.ts'
 import type { ReadRecords } from '../../integrity/intact-records.ts'
 import { type KeyRange, type PageRows, rangeOf, type Selection } from '../../records/page.ts'
 import { customerNumber } from '../../schema/customers.ts'
+import { laterStatement } from '../../traced-work.ts'
 import { StoreCorrupted } from '../../unavailable.ts'
 import { guarded } from '../database.ts'
 import { dialect } from '../dialect.ts'
@@ -16,12 +17,13 @@ export function customerRecords(
   prepare: (sql: string) => StatementSync,
   readInTurn: ReadInTurn,
 ): ReadRecords {
-  const read = <T>(work: () => T) => readInTurn(() => guarded(work))
+  const read = <T>(sql: string, work: (statement: StatementSync) => T) =>
+    readInTurn(laterStatement('sqlite', sql, () => guarded(() => work(prepare(sql)))))
   const getQueries = new Map<View, string>()
   return {
     async get(tenant, view, id, includeDeleted) {
-      const row = await read(() =>
-        prepare(getQueries.getOrInsertComputed(view, getQuery)).get({
+      const row = await read(getQueries.getOrInsertComputed(view, getQuery), (statement) =>
+        statement.get({
           customer: tenant,
           id,
           include_deleted: Number(includeDeleted),
@@ -33,14 +35,16 @@ export function customerRecords(
     async page(tenant, view, selection) {
       const { sql, parameters, isRange } = pageQuery(view.resource, selection)
       const range = rangeOf(selection)
-      return await read(() =>
-        readPage(prepare(sql), { customer: tenant, range, parameters, selection, isRange }),
+      return await read(sql, (statement) =>
+        readPage(statement, { customer: tenant, range, parameters, selection, isRange }),
       )
     },
 
     async changedAt(tenant, { kind }) {
       const sql = `select changed_at from revision where customer = ${customerNumber(dialect, '?')} and kind = ?`
-      return BigInt(Number((await read(() => prepare(sql).get(tenant, kind)))?.changed_at ?? 0))
+      return BigInt(
+        Number((await read(sql, (statement) => statement.get(tenant, kind)))?.changed_at ?? 0),
+      )
     },
   }
 }

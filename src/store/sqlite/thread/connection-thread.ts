@@ -2,6 +2,7 @@ import { Worker } from 'node:worker_threads'
 import { hasFreeDescriptors, outOfDescriptors } from '../../../platform/machine/exhaustion.ts'
 import type { NamedRow } from '../../row.ts'
 import type { Session } from '../../session.ts'
+import { inStatement } from '../../traced-work.ts'
 import { NothingChanged, StoreUnavailable } from '../../unavailable.ts'
 import { connectionPragmas, existingUrl, requireUsable } from '../database.ts'
 import type { Connection } from '../locks.ts'
@@ -46,7 +47,7 @@ export function openConnectionThread(
   return {
     isOpen: () => isOpen,
     transact: async (work) => {
-      const { call } = running()
+      const call = traced(running().call)
       await call({ does: 'begin' })
       let isOver = false
       try {
@@ -69,6 +70,12 @@ export function openConnectionThread(
     },
   }
 }
+
+/** A statement ends when the thread has answered. */
+const traced =
+  (call: Thread['call']): Thread['call'] =>
+  (one) =>
+    inStatement('sqlite', one.text ?? one.does, () => call(one))
 
 /** Of several statements at the same time one has failed. */
 const transactionOver = () => new NothingChanged('the transaction of the statement has ended')
