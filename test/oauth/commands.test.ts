@@ -15,6 +15,7 @@ import { NothingChanged, StoreUnavailable } from '../../src/store/unavailable.ts
 import { openVault } from '../../src/vault/open-vault.ts'
 import { purposes } from '../../src/vault/purpose-key.ts'
 import { systemRandom } from '../../src/vault/random.ts'
+import { until } from '../support/until.ts'
 import { assertAccepted, assertRefused } from './support/assert-checked.ts'
 import { acme, acmeScopes, oauthWorld } from './support/oauth-world.ts'
 
@@ -197,10 +198,14 @@ test('client list shows when each client was last used, and no secret or hash', 
   const { clock, run, tokenOf } = await commandWorld(t)
   const { client_id, client_secret } = (await run(create)).json()
   await tokenOf(client_id, client_secret)
-  const { out, json } = await run('client list --json')
-  const listed = json().clients.find(
-    (client: { client_id: string }) => client.client_id === client_id,
-  )
+  const list = async () => {
+    const { out, json } = await run('client list --json')
+    const isMade = (client: { client_id: string }) => client.client_id === client_id
+    return { out, listed: json().clients.find(isMade) }
+  }
+  // The use is stored after the token was answered.
+  await until(async () => (await list()).listed.last_used_at !== null)
+  const { out, listed } = await list()
   const { secrets, scope, ...rest } = listed
   const at = new Date(Number(clock() / 1000n)).toISOString()
   assert.equal(scope.split(' ').length, 5)
