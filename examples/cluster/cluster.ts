@@ -2,13 +2,13 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { parseArgs } from 'node:util'
 import postgres from 'postgres'
 import { freePort } from '../../test/support/free-port.ts'
+import { startHaproxy } from '../../test/support/haproxy.ts'
 import {
   durableSettings,
   type PostgresServer,
@@ -30,7 +30,6 @@ const { values: options } = parseArgs({
 })
 
 const main = new URL('../../src/main.ts', import.meta.url).pathname
-const balancerConfiguration = new URL('./haproxy.cfg', import.meta.url).pathname
 const names: readonly string[] = ['one', 'two', 'three']
 const nodeNames: readonly string[] = ['primary', 'standby one', 'standby two']
 const folder = mkdtempSync(join(tmpdir(), 'bursar-cluster-'))
@@ -55,7 +54,7 @@ async function start(): Promise<void> {
   const publicUrl = `http://127.0.0.1:${hasBalancer ? balancerPort : serverPorts[0]}`
   const serving = { ...env, BURSAR_PUBLIC_URL: publicUrl, BURSAR_TRUSTED_PROXIES: '127.0.0.1' }
   await Promise.all(serverPorts.map((port, at) => startServer(at, port, serving)))
-  if (hasBalancer) await startBalancer(balancerPort, serverPorts)
+  if (hasBalancer) balancer = await startHaproxy(balancerPort, serverPorts)
   const file = join(folder, 'environment')
   writeFileSync(file, exportsOf(env), { mode: 0o600 })
   console.log('Bursar’s cluster is ready. Ctrl-C ends it and takes it away.\n')
@@ -158,34 +157,6 @@ async function startServer(at: number, port: number, env: Readonly<Record<string
     once(createInterface({ input: child.stdout }), 'line'),
     once(child, 'exit').then(() => Promise.reject(new Error(`server ${names[at]} did not start`))),
   ])
-}
-
-async function startBalancer(port: number, serverPorts: readonly number[]): Promise<void> {
-  const [one, two, three] = serverPorts.map((each) => `127.0.0.1:${each}`)
-  balancer = spawn('haproxy', ['-db', '-q', '-f', balancerConfiguration], {
-    env: {
-      ...process.env,
-      BURSAR_LISTEN: `127.0.0.1:${port}`,
-      ...{ BURSAR_ONE: one, BURSAR_TWO: two, BURSAR_THREE: three },
-    },
-    stdio: ['ignore', 'inherit', 'inherit'],
-  })
-  while (await isFree(port)) {
-    if (balancer.exitCode !== null) throw new Error('haproxy did not start')
-    await new Promise((resolve) => setTimeout(resolve, 50))
-  }
-}
-
-async function isFree(port: number): Promise<boolean> {
-  const server = createServer()
-  try {
-    await once(server.listen(port, '127.0.0.1'), 'listening')
-    return true
-  } catch {
-    return false
-  } finally {
-    server.close()
-  }
 }
 
 async function obey(

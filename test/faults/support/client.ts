@@ -69,7 +69,7 @@ export function send(
 export const statusOf = (answer: Answer): number => (answer.kind === 'cut' ? 0 : answer.status)
 
 /** The median, the 90th percentile and the maximum, in milliseconds. */
-function spreadOf(times: readonly number[]) {
+export function spreadOf(times: readonly number[]) {
   const sorted = times.toSorted((a, b) => a - b)
   const at = (part: number) => sorted[Math.floor(part * (sorted.length - 1))] ?? 0
   return { median: at(0.5), mostly: at(0.9), slowest: at(1) }
