@@ -172,15 +172,14 @@ describe('doctor on PostgreSQL', { skip: testStore !== 'postgres' && 'needs Post
     )
   })
 
-  test('finds a server that does not answer, and a standby that is none', async () => {
+  test('finds a server that does not answer', async () => {
     const closed = `postgres://bursar@127.0.0.1:9/bursar_template`
     assert.match(
       String(await inspected({ DATABASE_READ_URLS: closed })),
       /^database: 127\.0\.0\.1:9 cannot be used: /,
     )
-    assert.deepEqual(await inspected({ DATABASE_READ_URLS: url('bursar') }), [
-      `standbys: 127.0.0.1:${primary.port} of DATABASE_READ_URLS is no standby`,
-    ])
+    const everyMember = `${url('bursar')},${standby.url('bursar', 'bursar_template')}`
+    assert.deepEqual(await inspected({ DATABASE_READ_URLS: everyMember }), [])
   })
 
   test('finds a standby that is behind, and one that no commit waits for', async () => {
@@ -217,5 +216,13 @@ describe('doctor on PostgreSQL', { skip: testStore !== 'postgres' && 'needs Post
     const aDayLater = () => systemClock() + 27n * 3_600_000_000n
     const [found] = await backupCheck(backups, aDayLater).find()
     assert.equal(found?.what, 'the newest backup is 27 hours old')
+  })
+
+  test('finds a standby that has become a primary of its own', async () => {
+    await atStandby('select pg_promote()')
+    await asSuperuser('alter system reset synchronous_standby_names')
+    await asSuperuser('select pg_reload_conf()')
+    const own = `standbys: 127.0.0.1:${standby.port} of DATABASE_READ_URLS is no standby`
+    await until(async () => (await inspected()).includes(own))
   })
 })
