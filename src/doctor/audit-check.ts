@@ -31,7 +31,7 @@ function headsFindings(file: string | undefined): readonly Finding[] {
     return [
       {
         what: `other users can read or write the file of audit heads ${file}`,
-        why: 'whoever changes a head can hide that lines were removed',
+        why: 'a user who changes a head can hide that lines were removed',
         fix: `run \`chmod 600 ${file}\``,
       },
     ]

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { clientCommand } from '../../src/cli/client.ts'
+import { clientCommand } from '../../src/cli/client/client.ts'
 import { keysCommand } from '../../src/cli/keys.ts'
 import { parseTrustedIssuers } from '../../src/platform/settings/trusted-issuers.ts'
 import { oauthWorld } from './support/oauth-world.ts'

@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream'
 import { Command } from 'commander'
 import { systemClock } from '../../platform/clock.ts'
 import { programName, version } from '../../platform/version.ts'
-import type { CredentialCommandDeps } from '../client.ts'
+import type { CredentialCommandDeps } from '../client/shown-client.ts'
 import type { Output } from '../output.ts'
 import { withCredentials } from '../with-stores.ts'
 import { examples } from './examples.ts'
@@ -26,7 +26,8 @@ const commands: Readonly<Record<string, (deps: CommandDeps) => Promise<Command>>
     (await import('../backup/restore.ts')).restoreCommand(output, systemClock),
   reconcile: async ({ output }) =>
     (await import('../backup/reconcile.ts')).reconcileCommand(output),
-  client: async ({ output }) => (await import('../client.ts')).clientCommand(credentials(output)),
+  client: async ({ output }) =>
+    (await import('../client/client.ts')).clientCommand(credentials(output)),
   keys: async ({ output }) => (await import('../keys.ts')).keysCommand(credentials(output)),
   audit: async ({ output }) => (await import('../audit/audit.ts')).auditCommand(output),
   fee: async ({ output }) => (await import('../fee.ts')).feeCommand(output, systemClock),

@@ -55,7 +55,7 @@ export const operatorHealthRoutes = (report: () => Promise<Health>): Route[] => 
   }),
 ]
 
-/** What `read` returns, for Prometheus. Whoever reaches the operator's port may read it. */
+/** What `read` returns, for Prometheus. Everyone who reaches the operator's port may read it. */
 export function metricsRoute(read: () => Promise<string>): Route {
   const readOnce = shared(read)
   return {

@@ -5,8 +5,8 @@ import type { Keyring } from '../../vault/keyring.ts'
 export type UnsealedClient = Omit<Client, 'seal'>
 
 /**
- * Adds the keyed digest of a client, `v1:<key id>:<hex>`. Whoever can write to the database, but
- * does not have the keys, can then neither add a client nor change its owner, keys or scopes.
+ * Adds the keyed digest of a client, `v1:<key id>:<hex>`. A stranger who can write to the database,
+ * but has none of its keys, can neither add a client nor change its owner, keys or scopes.
  * `notBefore` and `lastUsedAt` are left out: the store changes them for many clients at once, and
  * tokens of a lower `notBefore` have expired within an hour.
  */
