@@ -203,6 +203,18 @@ describe('PgBouncer in transaction mode', { skip }, () => {
     )
   })
 
+  test('is a finding of doctor without the setting', async () => {
+    const { code, output } = await runProgram(['doctor', '--json'], { env: environment('none') })
+    assert.equal(code, 1)
+    const { checks } = JSON.parse(output)
+    const [found] = checks.find(({ name }: { name: string }) => name === 'pooler').findings
+    assert.match(
+      found.what,
+      /127\.0\.0\.1:\d+ is a pooler that gives each transaction another session/,
+    )
+    assert.match(found.fix, /^Set BURSAR_POOLER=transaction, run migrate with it, and start again$/)
+  })
+
   test('is not seen in a direct connection or in session mode', async () => {
     const inSession = await startPgBouncer(server, { mode: 'session' })
     try {

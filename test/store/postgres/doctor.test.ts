@@ -153,7 +153,7 @@ describe('doctor on PostgreSQL', { skip: testStore !== 'postgres' && 'needs Post
   })
 
   test('finds settings with which a crash loses changes', async () => {
-    for (const setting of ['full_page_writes', 'synchronous_commit']) {
+    for (const setting of ['fsync', 'full_page_writes', 'synchronous_commit']) {
       await asSuperuser(`alter system set ${setting} = off`)
       await asSuperuser('select pg_reload_conf()')
       await until(async () => (await inspected()).includes(`durability: ${setting} is off`))
