@@ -281,6 +281,7 @@ export async function startService(sources: ServiceDeps): Promise<Service> {
   const listening = await server.listen(config.host, config.port)
   url = config.publicUrl ?? urlOf(config.host, new URL(listening).port)
   requireOneIssuer({ config, log }, url, await stores.claimIssuer(url))
+  fees.warnWithoutFee()
   const close = closerOf(life, server, opened.move())
   return { url, operatorUrl, extension, reload: fees.reload, close }
 }

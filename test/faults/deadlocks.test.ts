@@ -145,7 +145,12 @@ test('writers of the same customers and values meet no deadlock on PostgreSQL', 
   const services: TestService[] = []
   const errors: string[] = []
   const noteError = (line: string) => {
-    const { err } = JSON.parse(line) as { readonly err?: { readonly message?: string } }
+    const { err, msg } = JSON.parse(line) as {
+      readonly err?: { readonly message?: string }
+      readonly msg?: string
+    }
+    // No level switches the heads of the audit log off.
+    if (msg === 'audit head') return
     // A record waits for other writers of its customer for 4 s at most.
     if (err?.message?.startsWith('another writer is changing records') !== true) errors.push(line)
   }

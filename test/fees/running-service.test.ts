@@ -132,7 +132,10 @@ test('the start says in one warning that no fee can be quoted, and why', () => {
     const lines: string[] = []
     const log = pino({ level: 'warn' }, { write: (line) => void lines.push(line) })
     const config = { feeSchedule: undefined, acceptSampleFees }
-    openFees({ config, environment, clock: () => now, log }).close()
+    const fees = openFees({ config, environment, clock: () => now, log })
+    assert.deepEqual(lines, [], 'a start that is refused says nothing of fees')
+    fees.warnWithoutFee()
+    fees.close()
     return lines.map((line) => JSON.parse(line))
   }
   const [warning, ...others] = warningsOf(false)

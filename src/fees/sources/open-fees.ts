@@ -14,6 +14,8 @@ import { openFeeRefresher } from './fee-refresher.ts'
 /** The basis of quotes, refreshed in the background. */
 export type Fees = {
   current(): FeeBasis
+  /** Warns if no fee can be quoted. A start that is refused need not say so. */
+  warnWithoutFee(): void
   /** Reads the operator's document again. Logs its faults, and then keeps the old schedule. */
   reload(): void
   close(): void
@@ -43,20 +45,22 @@ export function openFees({
     for (const state of describeNetworks(refresher.current(), clock())) {
       log.info(state, 'fee source')
     }
+  }
+  const warnWithoutFee = () => {
     const { schedule } = refresher.current()
     const hasSources = Object.values(schedule.networks).some(({ endpoints }) => endpoints[0])
     // Sources have not answered yet. What they then say is logged as it comes.
     const causes = hasSources ? [] : causesWithoutFee(refresher.current(), clock())
-    if (causes.length > 0) {
-      log.warn(
-        { causes },
-        'no fee can be quoted, so customers get 503 for every withdrawal; set the fee schedule up (docs/fees.md)',
-      )
-    }
+    if (causes.length === 0) return
+    log.warn(
+      { causes },
+      'no fee can be quoted, so customers get 503 for every withdrawal; set the fee schedule up (docs/fees.md)',
+    )
   }
   logSources()
   return {
     current: () => refresher.current(),
+    warnWithoutFee,
     reload: () => {
       const read = readScheduleFile(config.feeSchedule, environment)
       if (!read.ok) {
@@ -67,6 +71,7 @@ export function openFees({
       refresher.replaceSchedule(read.schedule, acceptsSample)
       log.info('the fee schedule was read again')
       logSources()
+      warnWithoutFee()
     },
     close: () => refresher.close(),
   }
