@@ -69,8 +69,9 @@ export function startAuditReport(deps: ReportDeps): AuditReport {
     else log.warn({ err: failure }, 'counts of the audit log could not be written yet')
     return failure === undefined
   }
-  // No level switches these lines off.
-  const heads = openHeads({ ...deps, log: log.child({}, { level: 'info' }) })
+  // No level switches these lines off, but for a program that embeds the service in silence.
+  const headLog = log.level === 'silent' ? log : log.child({}, { level: 'info' })
+  const heads = openHeads({ ...deps, log: headLog })
   const report = async (): Promise<Ran> => {
     const isWritten = await writeCounts()
     const isShown = await heads.write()
