@@ -36,9 +36,11 @@ function headsFindings(file: string | undefined): readonly Finding[] {
       },
     ]
   }
-  const written = stats === undefined ? dirname(file) : file
-  const isWritable = attempt(() => accessSync(written, constants.W_OK) === undefined) === true
-  if (isWritable) return []
+  const isWritable = attempt(() => {
+    accessSync(stats === undefined ? dirname(file) : file, constants.W_OK)
+    return stats === undefined ? statSync(dirname(file)).isDirectory() : stats.isFile()
+  })
+  if (isWritable === true) return []
   return [
     {
       what: `the file of audit heads ${file} cannot be written`,

@@ -1,5 +1,13 @@
 import assert from 'node:assert/strict'
-import { chmodSync, mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, describe, test } from 'node:test'
@@ -65,6 +73,22 @@ describe('doctor', () => {
     assert.equal(code, 1)
     assert.match(out, /^store: there is no store at /m)
     assert.deepEqual(readdirSync(empty), [])
+    const nowhere = await doctorFindings(() =>
+      runBursar(`sqlite:${join(folder, 'no/folder/bursar.db')}`, ['doctor', '--json']),
+    )
+    assert.ok(
+      nowhere.some(({ check, what }) => check === 'store' && /there is no store/.test(what)),
+    )
+    assert.ok(!existsSync(join(folder, 'no')))
+  })
+
+  test('finds a file of audit heads that cannot be there', async () => {
+    const { findings, at } = await healthyStore()
+    const found = await findings({ BURSAR_AUDIT_HEADS_FILE: join(at, 'one.tar', 'heads') })
+    assert.deepEqual(
+      found.map(({ check }) => check),
+      ['audit'],
+    )
   })
 
   /** Each row causes one finding, in a store that has none. */

@@ -29,6 +29,7 @@ async function schemaFindings({ records, credentials }: StorePaths): Promise<rea
 
 function fileFindings({ records }: StorePaths): readonly Finding[] {
   const [folder, keyFile] = [dirname(records), besidePath(records, 'master-key')]
+  if (!existsSync(folder)) return []
   const isFolderOpen = process.platform !== 'win32' && (statSync(folder).mode & 0o022) !== 0
   const isKeyOpen = existsSync(keyFile) && isOpenToOthers(statSync(keyFile).mode)
   return [
