@@ -7,6 +7,7 @@ import { limits } from '../platform/limits.ts'
 import { isOpenToOthers } from '../platform/machine/private-files.ts'
 import { commandHint } from '../platform/version.ts'
 import { attempt } from '../values/attempt.ts'
+import { DAY_MICROS } from '../values/instant.ts'
 
 type AuditCheckDeps = {
   readonly config: Pick<Config, 'auditHeadsFile' | 'auditRetentionDays'>
@@ -66,5 +67,3 @@ function retentionFindings(
     },
   ]
 }
-
-const DAY_MICROS = 86_400_000_000n

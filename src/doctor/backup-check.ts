@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { Clock } from '../platform/clock.ts'
 import type { Check, Finding } from '../platform/finding.ts'
 import { limits } from '../platform/limits.ts'
+import { HOUR_MICROS } from '../values/instant.ts'
 
 /** What is known of backups: when the last one ended, in microseconds since 1970, UTC. */
 export type Backups = {
@@ -25,8 +26,6 @@ function backupFindings(last: bigint | undefined, advice: string, now: bigint): 
   if (hours < limits.backupAgeHoursMax) return []
   return [{ what: `the newest backup is ${hours} hours old`, why, fix: advice }]
 }
-
-const HOUR_MICROS = 3_600_000_000n
 
 /** The newest file at a path, or in the folder there. */
 export function newestFileAt(path: string): bigint | undefined {

@@ -7,6 +7,7 @@ import { limits } from '../platform/limits.ts'
 import { commandHint } from '../platform/version.ts'
 import type { CredentialStore } from '../store/credentials.ts'
 import { counted } from '../values/counted.ts'
+import { DAY_MICROS } from '../values/instant.ts'
 import { printable } from '../values/printable.ts'
 import type { Keyring } from '../vault/keyring.ts'
 import { masterKeyOf } from '../vault/wrap.ts'
@@ -86,8 +87,6 @@ function ageFindings(keyring: Keyring, now: bigint): readonly Finding[] {
     },
   ]
 }
-
-const DAY_MICROS = 86_400_000_000n
 
 async function publishedFindings(
   credentials: CredentialStore,

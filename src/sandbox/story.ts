@@ -1,5 +1,5 @@
 import type { RecordKind } from '../resources/catalogue.ts'
-import { printInstant } from '../values/instant.ts'
+import { HOUR_MICROS, printInstant } from '../values/instant.ts'
 import { cycle, drawUuid } from './seeded.ts'
 
 /** Acme's newest record of each kind has an id that is easy to remember. */
@@ -13,8 +13,6 @@ export const fixtureIds: Readonly<Record<RecordKind, string>> = {
 
 /** The creation time of the newest record of each kind. */
 const NEWEST_MICROS = 1_793_448_000_000_000n // 2026-10-31T12:00:00Z
-
-const HOUR_MICROS = 3_600_000_000n
 
 /**
  * The creation time of the `at`-th newest record. Records are seven hours apart, but every fifth

@@ -4,6 +4,10 @@ export type Instant = { readonly micros: bigint; readonly finer: boolean }
 const dateTime =
   /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,9}))?(?:[Zz]|([+-])(\d{2}):(\d{2}))$/
 
+/** Microseconds of an hour, and of a day of 24 of them. */
+export const HOUR_MICROS = 3_600_000_000n
+export const DAY_MICROS = 24n * HOUR_MICROS
+
 /** 0001-01-01T00:00:00Z and 9999-12-31T23:59:59.999999Z, the range of RFC 3339. */
 const EARLIEST_MICROS = -62_135_596_800_000_000n
 const LATEST_MICROS = 253_402_300_799_999_999n

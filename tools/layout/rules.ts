@@ -42,7 +42,7 @@ export const serviceRows: Rows = {
     'values',
     'platform',
   ],
-  'store/imports': ['store', 'contract', 'platform', 'background'],
+  'store/imports': ['store', 'contract', 'values', 'platform', 'background'],
   'store/audit': ['store', 'contract', 'values', 'platform', 'background'],
   'store/credentials': ['store', 'vault', 'values', 'platform'],
   'store/schema': ['store', 'resources', 'contract', 'platform'],

@@ -2,13 +2,11 @@ import type { Command } from 'commander'
 import { systemClock } from '../../platform/clock.ts'
 import { PruneRefused, pruneAudit } from '../../store/audit/prune-audit.ts'
 import { counted } from '../../values/counted.ts'
-import { printInstant } from '../../values/instant.ts'
+import { DAY_MICROS, printInstant } from '../../values/instant.ts'
 import { type CommonOptions, configOf, newCommand } from '../options.ts'
 import { CommandFailed, type Output, printResult } from '../output.ts'
 import { auditing } from '../processes/command-audit.ts'
 import { withArchive } from './with-archive.ts'
-
-const MICROS_PER_DAY = 86_400_000_000n
 
 /** `audit prune`: deletes what is past its retention, and leaves an anchor for each chain. */
 export function auditPruneCommand(output: Output): Command {
@@ -18,7 +16,7 @@ export function auditPruneCommand(output: Output): Command {
   return command.action(async (_options: CommonOptions) => {
     const options = command.optsWithGlobals<CommonOptions>()
     const config = { ...configOf(options), operatorDatabaseUrl: undefined }
-    const before = systemClock() - BigInt(config.auditRetentionDays) * MICROS_PER_DAY
+    const before = systemClock() - BigInt(config.auditRetentionDays) * DAY_MICROS
     const deleted = await withArchive(options, async ({ reader, keyring, openLog }) => {
       const keys = await keyring()
       const byId = new Map(keys.all('audit').map((key) => [key.id, key]))

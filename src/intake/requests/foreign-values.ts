@@ -4,6 +4,7 @@ import { problem } from '../../contract/problem.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { limits } from '../../platform/limits.ts'
 import type { Logger } from '../../platform/log.ts'
+import { HOUR_MICROS } from '../../values/instant.ts'
 import type { HttpFault } from '../refused-records.ts'
 
 /**
@@ -16,8 +17,6 @@ export type ForeignValues = {
   /** The faults that the caller may see. Counts and logs those of foreign values. */
   shown(input: OperatorInput, faults: readonly HttpFault[]): readonly HttpFault[]
 }
-
-const HOUR_MICROS = 3_600_000_000n
 
 /** The number of foreign values that a client has sent since an instant. */
 type Sent = { readonly since: bigint; readonly values: number }

@@ -7,6 +7,7 @@ import { parseJson } from '../../platform/parse-json.ts'
 import { Secret } from '../../platform/secret.ts'
 import { commandHint } from '../../platform/version.ts'
 import type { Client, ClientMethod, CredentialStore } from '../../store/credentials.ts'
+import { DAY_MICROS } from '../../values/instant.ts'
 import { printable } from '../../values/printable.ts'
 import type { Keyring } from '../../vault/keyring.ts'
 import type { Random } from '../../vault/random.ts'
@@ -82,7 +83,7 @@ export async function rotateClient(
   const secret = makeSecret(random)
   const now = clock()
   const isAtOnce = previousDays === 0
-  const previousUntil = isAtOnce ? undefined : now + BigInt(previousDays) * microsPerDay
+  const previousUntil = isAtOnce ? undefined : now + BigInt(previousDays) * DAY_MICROS
   const rotated = { client, secret, previousUntil }
   await reveal(rotated)
   await store.rotateSecret(clientId, {
@@ -154,8 +155,6 @@ function refusalOfScopes(scopes: readonly string[], customerId: string | null): 
   }
   return scopes.length === 0 ? 'A client needs at least one scope.' : undefined
 }
-
-const microsPerDay = 86_400_000_000n
 
 const noSuchClient = (id: string) =>
   `There is no client ${printable(id)}. ${commandHint('client list')} shows them all.`

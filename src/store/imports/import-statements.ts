@@ -1,5 +1,6 @@
 import type { RunningState, WaitCode } from '../../contract/import-states.ts'
 import { limits } from '../../platform/limits.ts'
+import { DAY_MICROS } from '../../values/instant.ts'
 import { type Dialect, openParameters, type ParameterType } from '../dialect.ts'
 import type { ImportOutcome, ImportsPart, NewImport } from '../imports.ts'
 import type { Statement, Value } from '../session.ts'
@@ -128,7 +129,7 @@ export function importStatements(dialect: Dialect) {
       text: `
         delete from ${table} where id in (
           select id from ${table} order by id limit ${limits.importsSweptMax})
-        and (started_at < ${now} - ${BigInt(limits.importKeptDays) * 86_400_000_000n} or id <= (
+        and (started_at < ${now} - ${BigInt(limits.importKeptDays) * DAY_MICROS} or id <= (
           select id from ${table} order by id desc limit 1 offset ${limits.importsKeptMax}))`,
     } satisfies Statement,
     clear: { text: `delete from ${table}` } satisfies Statement,

@@ -1,5 +1,6 @@
 import type { Clock } from '../../platform/clock.ts'
 import { limits } from '../../platform/limits.ts'
+import { HOUR_MICROS } from '../../values/instant.ts'
 import type { Dialect } from '../dialect.ts'
 import { AlreadyAnswered, type NewAnswer } from '../records/import.ts'
 import type { OperatorRecords } from '../records.ts'
@@ -47,5 +48,4 @@ export async function keepAnswer(
 }
 
 /** Answers that were kept before this instant are deleted. */
-const forgottenBefore = (now: bigint): bigint =>
-  now - BigInt(limits.answerKeptHours) * 3_600_000_000n
+const forgottenBefore = (now: bigint): bigint => now - BigInt(limits.answerKeptHours) * HOUR_MICROS
