@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
-import { rmSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { openEmbedded, serverEnv } from './embedded.ts'
+import { measureAndExit } from './measured-store.ts'
 import { openPostgres } from './postgres.ts'
 import { type Row, report, say, writeResults } from './report.ts'
 import { besideTokensRow } from './rows/beside-tokens.ts'
@@ -35,7 +35,8 @@ const isPostgres = values.store.startsWith('postgres')
 const store = isPostgres
   ? await openPostgres(records, values.store === 'postgres-shared')
   : await openEmbedded(records)
-try {
+// What is left running are references, which end with this process.
+await measureAndExit(store, async () => {
   say(`Node ${process.version}, ${records} records, ${rounds} rounds of ${seconds} s`)
   const { config, service, world } = store
   const selected = ({ name }: Row) => new RegExp(values.rows).test(name)
@@ -55,12 +56,4 @@ try {
   await service.stop()
   await measure(importRows({ folder: world.folder, records, target: store.imports }))
   if (!values.quick) writeResults(values.store, { records, rounds, seconds }, values.rows !== '')
-} catch (error) {
-  process.stderr.write(`${error instanceof Error ? error.stack : error}\n`)
-  process.exitCode = 1
-} finally {
-  await store.stop()
-  rmSync(store.world.folder, { recursive: true })
-  // What is left are references, which end with this process.
-  process.exit()
-}
+})

@@ -6,7 +6,7 @@ import { DAY_MICROS, printInstant } from '../../values/instant.ts'
 import { type CommonOptions, configOf, newCommand } from '../options.ts'
 import { CommandFailed, type Output, printResult } from '../output.ts'
 import { auditing } from '../processes/command-audit.ts'
-import { withArchive } from './with-archive.ts'
+import { auditKeysOf, withArchive } from './with-archive.ts'
 
 /** `audit prune`: deletes what is past its retention, and leaves an anchor for each chain. */
 export function auditPruneCommand(output: Output): Command {
@@ -19,10 +19,9 @@ export function auditPruneCommand(output: Output): Command {
     const before = systemClock() - BigInt(config.auditRetentionDays) * DAY_MICROS
     const deleted = await withArchive(options, async ({ reader, keyring, openLog }) => {
       const keys = await keyring()
-      const byId = new Map(keys.all('audit').map((key) => [key.id, key]))
       const key = () => keys.current('audit')
       return await auditing(openLog(keys), command, config, async ({ note }) => {
-        const pruning = { reader, before, key, keyOf: (id: string) => byId.get(id) }
+        const pruning = { reader, before, key, keyOf: auditKeysOf(keys) }
         const rows = await pruneAudit(pruning).catch(explain)
         note({ rows })
         return rows

@@ -7,7 +7,7 @@ import type { AuditHead } from '../../store/audit.ts'
 import { counted } from '../../values/counted.ts'
 import { type CommonOptions, newCommand } from '../options.ts'
 import { CommandFailed, type Output, printResult } from '../output.ts'
-import { withArchive } from './with-archive.ts'
+import { auditKeysOf, withArchive } from './with-archive.ts'
 
 type VerifyOptions = CommonOptions & { readonly heads?: string }
 
@@ -39,8 +39,8 @@ export function auditVerifyCommand(output: Output): Command {
       if (options.json !== true) output.print(textOf(finding))
     }
     const checked = await withArchive(options, async ({ reader, keyring }) => {
-      const keys = new Map((await keyring()).all('audit').map((key) => [key.id, key]))
-      return verifyAudit({ reader, keyOf: (id) => keys.get(id), heads: headsIn(heads), found })
+      const keyOf = auditKeysOf(await keyring())
+      return verifyAudit({ reader, keyOf, heads: headsIn(heads), found })
     })
     if (heads !== undefined && checked.heads === 0) {
       throw new CommandFailed(`${heads} has no head of an audit chain`)

@@ -1,7 +1,15 @@
 import { systemClock } from '../../platform/clock.ts'
 import { openLog } from '../../platform/log.ts'
+import type { AuditKey } from '../../store/audit.ts'
 import { type AuditArchive, withAuditArchive } from '../../stores.ts'
+import type { Keyring } from '../../vault/keyring.ts'
 import { type CommonOptions, configOf } from '../options.ts'
+
+/** Finds an audit key by its id, also a revoked one: the lines that it made are still checked. */
+export function auditKeysOf(keyring: Keyring): (id: string) => AuditKey | undefined {
+  const keys = new Map(keyring.all('audit').map((key) => [key.id, key]))
+  return (id) => keys.get(id)
+}
 
 /** Opens the log by `--database` or DATABASE_URL, since the program's own roles cannot read it. */
 export const withArchive = <T>(
