@@ -110,7 +110,9 @@ function checkVersions(): void {
 function publish(): void {
   const mode = isDry ? '--dry-run' : '--provenance'
   for (const { name } of packages) {
-    run('npm', ['publish', packedFile(name), '--access', 'public', mode])
+    // `npm run -s` would silence it too, and then nothing would say what was published.
+    const loud = ['--loglevel', 'notice']
+    run('npm', ['publish', packedFile(name), '--access', 'public', mode, ...loud])
   }
 }
 
