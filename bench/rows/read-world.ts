@@ -69,7 +69,7 @@ export async function openReadWorld(
       const starts = big.filter((at) => at > limit * 1.2)
       return starts.slice(0, PAGES_MAX).map((at) => {
         const position = positionOf(microsOf(at), idOf(at))
-        const cursor = sealCursor(keys, { position, logPosition: undefined }, binding)
+        const cursor = sealCursor(keys, { position }, binding)
         return { path: `${ACCOUNTS}?limit=${limit}&page_cursor=${cursor}` }
       })
     },

@@ -55,9 +55,9 @@ export function closePage(
 
 const notStored = { 'cache-control': 'no-store' }
 
-const placeAfter = ({ logPosition, asOf }: FoundPage, position: Uint8Array): Place => ({
+const placeAfter = ({ changedAt, asOf }: FoundPage, position: Uint8Array): Place => ({
   position,
-  logPosition,
+  changedAt,
   asOf,
 })
 

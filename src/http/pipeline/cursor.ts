@@ -46,8 +46,8 @@ const TAG_BYTES = 16
 /** The last record of a page. */
 export type Place = {
   readonly position: Position
-  /** The position in the store's log at which the page was read. */
-  readonly logPosition?: bigint | undefined
+  /** When the records of the page's list had last changed, in microseconds. */
+  readonly changedAt?: bigint | undefined
   /** The instant of a past page, in microseconds. */
   readonly asOf?: bigint | undefined
 }
@@ -155,16 +155,16 @@ function nameDigest(name: string): Buffer {
   return known
 }
 
-const HAS_LOG_POSITION = 1
+const HAS_CHANGED_AT = 1
 const HAS_AS_OF = 2
 
-function placeBytes({ position, logPosition, asOf }: Place): Uint8Array {
+function placeBytes({ position, changedAt, asOf }: Place): Uint8Array {
   const flags =
-    (logPosition === undefined ? 0 : HAS_LOG_POSITION) | (asOf === undefined ? 0 : HAS_AS_OF)
+    (changedAt === undefined ? 0 : HAS_CHANGED_AT) | (asOf === undefined ? 0 : HAS_AS_OF)
   return Buffer.concat([
     position,
     Buffer.from([flags]),
-    ...[logPosition, asOf].map((field) => (field === undefined ? NO_FIELD : fieldBytes(field))),
+    ...[changedAt, asOf].map((field) => (field === undefined ? NO_FIELD : fieldBytes(field))),
   ])
 }
 
@@ -182,7 +182,7 @@ function placeOf(bytes: Buffer): Place {
   const fields = bytes.subarray(POSITION_BYTES + 1)
   return {
     position: bytes.subarray(0, POSITION_BYTES),
-    logPosition: flags & HAS_LOG_POSITION ? fields.readBigInt64BE(0) : undefined,
+    changedAt: flags & HAS_CHANGED_AT ? fields.readBigInt64BE(0) : undefined,
     asOf: flags & HAS_AS_OF ? fields.readBigInt64BE(fields.length - FIELD_BYTES) : undefined,
   }
 }

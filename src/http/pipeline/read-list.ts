@@ -80,7 +80,7 @@ export function readList(
         if (isMatch(etag, heldTag)) return { headers: pageHeaders(etag, revision) }
       }
       const after = place?.position
-      const selection = { ...input.selection, after, notBefore: place?.logPosition }
+      const selection = { ...input.selection, after, notBefore: place?.changedAt }
       if (isOwn) await reserveAnswer(caller.clientId, roomOf(selection), trace)
       const page = isOwn
         ? await store.customers.page(caller.tenant, list.view, selection)
@@ -89,7 +89,7 @@ export function readList(
       trace.rows = rows
       const etag = etagOf(list, caller, request, revision, cursorKeys)
       return {
-        page,
+        page: { ...page, changedAt: revision.changedAt },
         headers: pageHeaders(etag, revision),
         keep: mayKeep
           ? (answer) => pages.keep(key, { answer, rows, ignored: trace.ignoredParameters })

@@ -11,7 +11,7 @@ export type Selection = {
   readonly order: 'ASC' | 'DESC'
   /** The last position of the previous page. */
   readonly after: Position | undefined
-  /** The log position of the previous page. A replica that is behind it must not answer. */
+  /** The `changedAt` of the previous page. A replica that is behind it must not answer. */
   readonly notBefore?: bigint | undefined
   readonly limit: number
 }
@@ -39,8 +39,6 @@ export type PageRows = {
 
 export type Page = PageRows & {
   readonly revision: Revision
-  /** The position in the store's log, in bytes. Absent where the store has no replicas. */
-  readonly logPosition?: bigint
 }
 
 export type ColumnFilter = { readonly column: string; readonly values: readonly string[] }

@@ -24,12 +24,11 @@ function damagedServers() {
     return asked
   }
   const servers = {
-    hasReader: () => true,
     read: (work: Parameters<Servers['read']>[0]) =>
       work(
         {
           query: async (asked: Asked) => {
-            const none = [null, '0', null, 'false', '0', '0', '1', null, null]
+            const none = [null, '0', null, 'false', '0', '1', null, null]
             const isGet = run(asked).includes(anId(1))
             return isGet ? [] : [none.map((text) => text && Buffer.from(text))]
           },
@@ -38,7 +37,7 @@ function damagedServers() {
             return [{ at: 1n, found: 0n, is_cut: false }]
           },
         } as never,
-        { reached: () => {} } as never,
+        { health: () => undefined } as never,
       ),
   }
   return { servers: servers as unknown as Servers, statements }

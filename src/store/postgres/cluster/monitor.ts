@@ -10,10 +10,8 @@ import type { Health, Server } from './server.ts'
 /** Knows which server is the primary, and which standbys have replayed enough to be read. */
 export type Monitor = {
   primary(): Server
-  /** A readable standby that has replayed `notBefore`, else the primary. Skips `failed` servers. */
-  reader(notBefore: bigint, failed: ReadonlySet<Server>): Server | undefined
-  /** Whether `reader` would find a server. */
-  hasReader(notBefore: bigint): boolean
+  /** A readable standby, else the primary. Skips `failed` servers. */
+  reader(failed: ReadonlySet<Server>): Server | undefined
   /** Checks every server now, or right after the check that is running. */
   checkSoon(): void
   /** The same. Resolves when that check has ended, or after `withinMs`. */
@@ -72,17 +70,17 @@ export async function openMonitor(deps: MonitorDeps): Promise<Monitor> {
   const lostForMs = () => (primary === undefined ? performance.now() - primarySeenAt : 0)
   // Counted from the loss of the primary, whose position is unknown after that.
   const lagOf = ({ position }: Health) => lag.of(position, performance.now() - lostForMs())
-  const isReadable = (server: Server, notBefore: bigint): boolean => {
+  const isReadable = (server: Server): boolean => {
     const health = server.health()
     // A standby on another timeline follows an old primary or has not replayed the promotion yet.
     if (health === undefined || health.timeline !== timeline) return false
     if (health.role === 'primary') return true
-    if (health.position < notBefore || lostForMs() > limits.databasePrimaryLostMs) return false
+    if (lostForMs() > limits.databasePrimaryLostMs) return false
     return lagOf(health) <= lagMsMax
   }
   const stateOf = (server: Server): StoreServer => {
     const health = server.health()
-    const isUsed = server === primary || (standbys.includes(server) && isReadable(server, 0n))
+    const isUsed = server === primary || (standbys.includes(server) && isReadable(server))
     const lagMs = health?.role === 'standby' ? { lagMs: lagOf(health) } : {}
     return { name: server.label, role: health?.role ?? 'unknown', isUsed, ...lagMs }
   }
@@ -93,15 +91,13 @@ export async function openMonitor(deps: MonitorDeps): Promise<Monitor> {
       if (primary === undefined) throw unavailable(`no primary answers: ${whyNone(primaries)}`)
       return primary
     },
-    reader: (notBefore, failed) => {
+    reader: (failed) => {
       const usable = standbys.filter((server) => !failed.has(server))
-      const readable = usable.filter((server) => isReadable(server, notBefore))
+      const readable = usable.filter((server) => isReadable(server))
       turn += 1
       const server = readable[turn % readable.length] ?? primary
       return server === undefined || failed.has(server) ? undefined : server
     },
-    hasReader: (notBefore) =>
-      primary !== undefined || standbys.some((server) => isReadable(server, notBefore)),
     checkSoon: () => void checks.runSoon(),
     check: (withinMs) =>
       Promise.race([checks.runSoon(), delay(Math.max(0, withinMs), undefined, { ref: false })]),

@@ -35,8 +35,6 @@ export type Server = {
   nameSession(name: string): void
   /** Drops all sessions and reads nothing from the server until the next health check. */
   markDown(): void
-  /** Records that a page was read at this position, so a standby has replayed it. */
-  reached(position: bigint): void
   close(): Promise<void>
 }
 
@@ -127,9 +125,6 @@ export function openServer(options: ServerOptions): Server {
       health = undefined
       pool.dropAll()
       checkPool.dropAll()
-    },
-    reached: (position) => {
-      if (health?.role === 'standby' && position > health.position) health = { ...health, position }
     },
     close: async () => {
       await checkPool.close()

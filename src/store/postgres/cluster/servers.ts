@@ -7,6 +7,7 @@ import type { ServerAddress } from '../../../platform/postgres-url.ts'
 import type { StoreServer } from '../../records.ts'
 import { type NamedRow, text } from '../../row.ts'
 import type { Statement } from '../../session.ts'
+import { StoreUnavailable } from '../../unavailable.ts'
 import type { Connection, Pooler } from '../driver/connection.ts'
 import { guarded, isConnectFailure, isFull, isLostSession, unavailable } from '../driver/failure.ts'
 import type { SessionSettings } from '../driver/sessions.ts'
@@ -25,14 +26,12 @@ export type Servers = {
     withinMs?: number,
     waitMs?: number,
   ): Promise<T>
-  /** Reads from a standby that replayed `notBefore`, else the primary. Retries lost sessions. */
+  /** Reads from a standby, else the primary. Tries another if a session is lost or it is behind. */
   read<T>(work: ReadWork<T>, options?: ReadOptions): Promise<T>
   /** Rejects with the reason unless some server that may be read from answers. */
   ping(): Promise<void>
   /** Each server as the last health check found it. */
   states(): readonly StoreServer[]
-  /** Whether some server is known to have reached this position of the log. */
-  hasReader(notBefore: bigint): boolean
   /** Runs one statement on the primary. Returns its rows by column name. */
   rows(query: Statement): Promise<readonly NamedRow[]>
   readonly pooler: Pooler
@@ -46,11 +45,10 @@ export type Servers = {
   close(): Promise<void>
 }
 
-/** A read gets the server as well, to tell it the position that it has `reached`. */
+/** A read throws a ReplicaBehind where the server is a standby that must not answer it. */
 export type ReadWork<T> = (connection: Connection, server: Server) => Promise<T>
 
 export type ReadOptions = {
-  readonly notBefore?: bigint | undefined
   /** When the read was requested, by `performance.now()`. Its deadline counts from then. */
   readonly askedAt?: number
 }
@@ -104,19 +102,18 @@ export async function openServers(deps: ServersDeps): Promise<Servers> {
   return {
     onPrimary,
     rows: (query) => onPrimary((connection) => connection.rows(query)),
-    read: (work, { notBefore = 0n, askedAt = performance.now() } = {}) => {
+    read: (work, { askedAt = performance.now() } = {}) => {
       const waitedMs = performance.now() - askedAt
       const leftMs = () => deps.withinMs - (performance.now() - askedAt)
       const readFrom = (server: Server) =>
         server.pool.run((connection) => work(connection, server), leftMs(), waitedMs)
-      return guarded(() => readAnywhere(monitor, notBefore, leftMs, readFrom))
+      return guarded(() => readAnywhere(monitor, leftMs, readFrom))
     },
     ping: () => guarded(() => pingReader(monitor)),
     states: monitor.states,
     pooler,
     metrics,
     connectionsMax: deps.connectionsMax,
-    hasReader: monitor.hasReader,
     onNewPrimary: monitor.onNewPrimary,
     claimIssuer: async (issuer) => {
       // The name of a session outlives its process there.
@@ -133,7 +130,6 @@ export async function openServers(deps: ServersDeps): Promise<Servers> {
 /** Tries one server after another. If all fail, checks their health and tries once more. */
 async function readAnywhere<T>(
   monitor: Monitor,
-  notBefore: bigint,
   leftMs: () => number,
   readFrom: (server: Server) => Promise<T>,
 ): Promise<T> {
@@ -141,7 +137,7 @@ async function readAnywhere<T>(
   let hasChecked = false
   let failure: unknown
   for (;;) {
-    const server = monitor.reader(notBefore, failed)
+    const server = monitor.reader(failed)
     if (server === undefined) {
       if (hasChecked) throw failure ?? unavailable('neither the primary nor a standby answers')
       hasChecked = true
@@ -164,7 +160,7 @@ async function pingReader(monitor: Monitor): Promise<void> {
   const failed = new Set<Server>()
   let failure: unknown
   for (;;) {
-    const server = monitor.reader(0n, failed)
+    const server = monitor.reader(failed)
     // Throws, with why there is no primary.
     if (server === undefined && failure === undefined) monitor.primary()
     if (server === undefined) throw failure
@@ -177,9 +173,18 @@ async function pingReader(monitor: Monitor): Promise<void> {
   }
 }
 
-/** Lost sessions, and conflicts with recovery: replay on a standby may cancel a query. */
+/** A standby has not replayed what its reader has seen. */
+export class ReplicaBehind extends StoreUnavailable {
+  constructor() {
+    super('no server that answers has the changes that the page before showed')
+  }
+}
+
+/** Replay on a standby may cancel a query, which is a conflict. */
 const isWorthRetrying = (error: unknown): boolean =>
-  isLostSession(error) || (error as { code?: unknown }).code === '40001'
+  error instanceof ReplicaBehind ||
+  isLostSession(error) ||
+  (error as { code?: unknown }).code === '40001'
 
 /** Runs work on a server. If its session is lost, the idle ones likely are, so it drops them. */
 async function useServer<T>(

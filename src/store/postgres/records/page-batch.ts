@@ -2,14 +2,14 @@ import assert from 'node:assert/strict'
 import type { Resource } from '../../../contract/resource.ts'
 import { pageBuffers } from '../../../platform/lent-buffers.ts'
 import { limits } from '../../../platform/limits.ts'
-import { largest } from '../../../values/bounds.ts'
 import { openBatchQueue, type PendingRequest } from '../../batch-queue.ts'
 import type { UncheckedPage } from '../../integrity/intact-records.ts'
 import type { Selection } from '../../records/page.ts'
 import type { Statement } from '../../session.ts'
 import { StoreDamaged } from '../../unavailable.ts'
-import type { Servers } from '../cluster/servers.ts'
-import { lentCopy, type Row } from '../driver/connection.ts'
+import type { Server } from '../cluster/server.ts'
+import { type ReadWork, ReplicaBehind, type Servers } from '../cluster/servers.ts'
+import { type Connection, lentCopy, type Row } from '../driver/connection.ts'
 import { type AskedPage, pageQuery, pagesQuery } from './page-query.ts'
 
 export type PageOne = (asked: AskedPage) => Promise<UncheckedPage>
@@ -24,29 +24,29 @@ export function openPageBatch(
     batch: readonly PendingRequest<AskedPage, UncheckedPage>[],
     askedAt: number,
   ) => {
-    const pages = batch.map(({ request }) => request)
-    const [alone] = pages
-    const query =
-      pages.length === 1 && alone !== undefined
-        ? pageQuery(resource, alone)
-        : pagesQuery(resource, order, pages)
-    const options = { askedAt, notBefore: newest(batch) }
-    for (const [at, page] of await readPages(servers, query, options)) {
-      const pending = batch[at]
-      pending?.result.resolve(sinceAsked(page, pending.request))
+    let left = batch
+    const readFrom: ReadWork<void> = async (connection, server) => {
+      const asked = left.map(({ request }) => request)
+      const [alone] = asked
+      const query =
+        asked.length === 1 && alone !== undefined
+          ? pageQuery(resource, alone)
+          : pagesQuery(resource, order, asked)
+      const pages = await readPages(connection, query)
+      left = left.filter(({ request, result }, at) => {
+        const page = pages.get(at)
+        if (page === undefined || isBehind(server, page, request)) return true
+        result.resolve(page)
+        return false
+      })
+      if (left.length > 0) throw new ReplicaBehind()
     }
+    await servers.read(readFrom, { askedAt })
   }
   return openBatchQueue<AskedPage, UncheckedPage>({
     name: 'pages',
     metrics: servers.metrics,
-    run: async (batch, askedAt) => {
-      // Where no server has replayed the position of the newest cursor, only that page must wait.
-      if (servers.hasReader(newest(batch))) {
-        return await aloneIfDamaged(batch, (part) => readTogether(part, askedAt))
-      }
-      const alone = batch.map((one) => readTogether([one], askedAt).catch(one.result.reject))
-      await Promise.all(alone)
-    },
+    run: (batch, askedAt) => aloneIfDamaged(batch, (part) => readTogether(part, askedAt)),
     ...pageBounds,
   })
 }
@@ -62,49 +62,43 @@ export const pageBounds = {
 } as const
 
 /** Reads one page with a separate statement. */
-export async function readAlone(
+export function readAlone(
   servers: Servers,
   resource: Resource,
   asked: AskedPage,
 ): Promise<UncheckedPage> {
-  const { notBefore } = asked.selection
-  const query = pageQuery(resource, asked)
-  const [read] = await readPages(servers, query, { notBefore })
-  assert(read !== undefined, 'a page query answers one row')
-  return sinceAsked(read[1], asked)
-}
-
-type ReadPage = UncheckedPage & { readonly logPosition: bigint }
-
-/** Each page and its index in the batch. */
-function readPages(
-  servers: Servers,
-  query: Statement,
-  options: Parameters<Servers['read']>[1],
-): Promise<readonly (readonly [number, ReadPage])[]> {
   return servers.read(async (connection, server) => {
-    const rows = await connection.query(query, lentCopy)
-    return rows.map((row) => {
-      const page = pageOf(row)
-      server.reached(page.logPosition)
-      return [Number(row[AT] ?? 1) - 1, page] as const
-    })
-  }, options)
+    const page = (await readPages(connection, pageQuery(resource, asked))).get(0)
+    assert(page !== undefined, 'a page query answers one row')
+    if (isBehind(server, page, asked)) throw new ReplicaBehind()
+    return page
+  })
 }
 
-/** The log position never goes back between pages, even when a promotion has cut the log short. */
-const sinceAsked = (page: ReadPage, { selection }: AskedPage): ReadPage => ({
-  ...page,
-  logPosition: largest(page.logPosition, selection.notBefore ?? 0n),
-})
+/** Each page by its index in the batch. */
+async function readPages(
+  connection: Connection,
+  query: Statement,
+): Promise<ReadonlyMap<number, UncheckedPage>> {
+  const rows = await connection.query(query, lentCopy)
+  return new Map(rows.map((row) => [Number(row[AT] ?? 1) - 1, pageOf(row)]))
+}
 
-const newest = (batch: readonly { readonly request: AskedPage }[]): bigint =>
-  largest(0n, ...batch.map(({ request }) => request.selection.notBefore ?? 0n))
+/**
+ * Whether a standby has not replayed what the page before showed. The new primary answers whatever
+ * was shown before a fail-over, also if that lost changes.
+ */
+function isBehind(server: Server, page: UncheckedPage, { selection }: AskedPage): boolean {
+  const isOlder = page.changedAt < (selection.notBefore ?? 0n)
+  if (!isOlder || server.health()?.role !== 'standby') return false
+  page.release?.()
+  return true
+}
 
 /** The column with the number of the page in its batch. */
-const AT = 6
+const AT = 5
 
-function pageOf(row: Row): ReadPage {
+function pageOf(row: Row): UncheckedPage {
   const [items] = row
   return {
     items: items ?? new Uint8Array(0),
@@ -113,7 +107,6 @@ function pageOf(row: Row): ReadPage {
     last: row[2] == null ? undefined : Buffer.from(textAt(row, 2).slice(2), 'hex'),
     more: textAt(row, 3) === 'true',
     changedAt: row[4] == null ? 0n : BigInt(textAt(row, 4)),
-    logPosition: BigInt(textAt(row, 5)),
   }
 }
 

@@ -114,22 +114,8 @@ export const tenantSetting = (customerId: string): string => `
 /** The policy of table `customer` shows the customer that `named` has set, and no other. */
 const number = `(select number::text from bursar.customer where id = named.id)`
 
-/**
- * The log position in bytes that has all that a page shows. The outermost select evaluates it after
- * the rows were read. A standby shows a commit a moment before its position has it. While there is
- * something to replay, the position is therefore one byte further: a standby that has reached it
- * has replayed the record that may have been in between.
- */
-export const LOG_POSITION = `(select (case when log.is_standby
-  then log.replayed - '0/0' + (log.received is distinct from log.replayed)::integer
-  else pg_current_wal_insert_lsn() - '0/0' end)::bigint
-  from (
-    select pg_is_in_recovery() as is_standby, pg_last_wal_replay_lsn() as replayed,
-      pg_last_wal_receive_lsn() as received offset 0
-  ) as log)`
-
 /** The driver reads every column as text. */
-const columns = `page.items, page.rows::text, page.last::text, page.more::text, revision.changed_at::text, ${LOG_POSITION}::text`
+const columns = `page.items, page.rows::text, page.last::text, page.more::text, revision.changed_at::text`
 
 const revisionOf = ({ kind }: Resource): string => `
   left join lateral (
