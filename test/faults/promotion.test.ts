@@ -36,9 +36,16 @@ test('SIGKILL of the primary: reads go on, changes get 503 at once, and a promot
   await promote(cluster.standbys)
   const promotionMs = performance.now() - promotedAt
   await untilTokens(cluster.urls, 10_000)
-  const tokensMs = performance.now() - promotedAt
-  for (const url of cluster.urls)
-    assert.equal(statusOf(await quote(url, cluster.tokens.get('ash'))), 200)
+  // The sessions of quotes are others, and look for the primary by themselves.
+  await untilHolds(
+    'every server stores a quote',
+    async () => {
+      const answers = cluster.urls.map((url) => quote(url, cluster.tokens.get('ash')))
+      return (await Promise.all(answers)).every((answer) => statusOf(answer) === 200)
+    },
+    10_000,
+  )
+  const changesMs = performance.now() - promotedAt
   // The operator's sessions must find the new primary too.
   await untilHolds(
     'an import works again',
@@ -54,11 +61,11 @@ test('SIGKILL of the primary: reads go on, changes get 503 at once, and a promot
   await traffic.stop()
   t.diagnostic(
     `${refused} of ${answered} reads refused, ${assertInTime(times)}, ${walks} walks; ` +
-      `promotion ${promotionMs.toFixed(0)} ms, tokens and quotes ${tokensMs.toFixed(0)} ms after it began`,
+      `promotion ${promotionMs.toFixed(0)} ms, tokens and quotes ${changesMs.toFixed(0)} ms after it began`,
   )
   assert.equal(cut, 0)
   assert.ok(refused <= traffic.inFlightMax, `${refused} were refused`)
-  assert.ok(tokensMs < 5000, `tokens after ${tokensMs} ms`)
+  assert.ok(changesMs < 5000, `tokens and quotes after ${changesMs} ms`)
 })
 
 test('every acknowledged change survives a promotion if a standby is synchronous', async (t) => {
