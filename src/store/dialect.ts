@@ -63,6 +63,8 @@ export type Dialect = {
   readonly unnest: (name: string, columns: Readonly<Record<string, ParameterType>>) => string
   /** Ends a query: locks its rows until the commit. It waits for locked rows, or skips them. */
   readonly forUpdate: (locked: 'wait' | 'skip') => string
+  /** Whether the server that answers follows another one, perhaps with a delay. */
+  readonly isReplica: string
   /** The present time by the clock of the store, in microseconds. */
   readonly now: string
   /** The first and the last of the positions of a group. */
@@ -75,11 +77,14 @@ export type Dialect = {
     readonly position: string
     readonly id: string
     readonly integer: string
+    readonly small: string
     readonly storedAt: string
     /** A primary key that the store counts up. */
     readonly sequence: string
     /** The same for the number of a customer, of which no value comes back. */
     readonly customerSequence: string
+    /** Sixteen random bytes. */
+    readonly secret: string
     /** The number of a customer. */
     readonly customer: string
     /** A column of a temporary table by which its rows are found fast. */

@@ -1,3 +1,4 @@
+import type { Tenant } from '../contract/principal.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Logger } from '../platform/log.ts'
 import type { Metrics } from '../platform/metrics/metrics.ts'
@@ -16,7 +17,11 @@ import type { Reads, Session, Transact } from './session.ts'
 import { openPastPages, pastRowReader, type ReadPastRow } from './versions/past-page.ts'
 import { openPruner } from './versions/prune.ts'
 import { openSearch } from './versions/search.ts'
+import { openTenantPast } from './versions/tenant-past.ts'
 import { openVersions } from './versions/versions.ts'
+
+/** What a read of a past time must have seen. Microseconds. */
+export type Shown = { readonly kind: string; readonly until: bigint }
 
 /** What an adapter gives the store of records. */
 export type RecordSessions = {
@@ -26,6 +31,11 @@ export type RecordSessions = {
   readonly metrics?: Metrics | undefined
   /** Reads of customers, which are checked for damage here. */
   readonly customers: ReadRecords
+  /**
+   * Reads of one tenant, which see nothing of any other. A replica answers only if it has replayed
+   * the changes of the kind up to a time, where one is given.
+   */
+  readonly ofTenant: (tenant: Tenant, shown?: Shown) => Reads
   /** For requests of the operator, which have a deadline. */
   readonly requests: Reads & { readonly transact: Transact }
   /** For commands. */
@@ -70,7 +80,10 @@ export function openRecords(
     clear: () => clearRecords(commands.transact, dialect, sessions.cleared),
   }
   return {
-    customers: intactRecords(sessions.customers, damage),
+    customers: {
+      ...intactRecords(sessions.customers, damage),
+      ...openTenantPast(sessions, damage),
+    },
     operator: intactOperator(operator, damage),
     damage: openDamageScan(resources, rows, damage, tables?.check),
   }

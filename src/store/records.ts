@@ -1,5 +1,6 @@
 import type { Tenant } from '../contract/principal.ts'
 import type { ListView, Resource, View } from '../contract/resource.ts'
+import type { CustomerEvents } from './events/events.ts'
 import type { DamageScan } from './integrity/damage-scan.ts'
 import type { StoredRows } from './integrity/stored-rows.ts'
 import type {
@@ -48,6 +49,13 @@ export type CustomerRecords = {
   page(tenant: Tenant, view: ListView, selection: Selection): Promise<Page>
   /** The revision of a tenant's records of one kind, as `page` would answer it. */
   revision(tenant: Tenant, resource: Resource): Promise<Revision>
+  /**
+   * A page at a time in microseconds, from the records as the view's table has them. Rejects with a
+   * PastUnknown for a time before the tenant's records of the kind are kept.
+   */
+  pageAsOf(tenant: Tenant, view: View, selection: PastSelection): Promise<PageRows>
+  /** What has happened to the tenant's records, in the order in which it was stored. */
+  events(tenant: Tenant): CustomerEvents
 }
 
 export type OperatorRecords = {

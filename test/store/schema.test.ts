@@ -147,16 +147,16 @@ test('a later column is filled, from stored records and from replaced versions',
     : ['0', `unhex('8000000000000000${id.replaceAll('-', '')}')`]
   await place.migrate(steps.slice(0, 2))
   await place.ask(`insert into ${table}
-    (customer, deleted, position${isPostgres ? ', id' : ''}, status, body, stored_at, change, checksum) values
-    (7, ${deleted}, ${position}${isPostgres ? `, '${id}'` : ''}, 'PENDING', '{"profile_id":"now"}', 9, 4, 0)`)
+    (customer, deleted, position${isPostgres ? ', id' : ''}, status, body, stored_at, change, event, checksum) values
+    (7, ${deleted}, ${position}${isPostgres ? `, '${id}'` : ''}, 'PENDING', '{"profile_id":"now"}', 9, 4, 1, 0)`)
   for (const [value, at] of [
     ['first', 2],
     ['second', 5],
     ['first', 9],
   ] as const) {
     await place.ask(`insert into ${tableName('superseded')}
-      (kind, customer, id, stored_at, replaced_at, change, body, checksum) values
-      ('issuer-quote-executions', 7, '${id}', 1, ${at}, 1, '{"profile_id":"${value}"}', 0)`)
+      (kind, customer, id, stored_at, replaced_at, change, event, body, checksum) values
+      ('issuer-quote-executions', 7, '${id}', 1, ${at}, 1, 0, '{"profile_id":"${value}"}', 0)`)
   }
   await place.migrate(steps)
   assert.deepEqual(await place.ask(`select profile_id from ${table}`), [['now']])

@@ -24,7 +24,10 @@ export type ReadBody = { readonly body: string | Buffer; readonly checksum: numb
  * unknown ids are refused until a check has passed
  * (docs/decisions/0050-stored-bodies-have-checksums.md).
  */
-export function intactRecords(records: ReadRecords, damage: DamageList): CustomerRecords {
+export function intactRecords(
+  records: ReadRecords,
+  damage: DamageList,
+): Pick<CustomerRecords, 'get' | 'page' | 'revision'> {
   const isIntact = (tenant: Tenant, read: ReadBody) =>
     read === undefined || bodyChecksum(tenant, read.body) === read.checksum
   return {

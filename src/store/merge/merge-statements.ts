@@ -1,5 +1,6 @@
 import { fullTable, type Resource } from '../../contract/resource.ts'
 import type { Dialect } from '../dialect.ts'
+import { eventOf } from '../events/event-types.ts'
 import { addCustomers, countChanges, customerId, customerNumber } from '../schema/customers.ts'
 import { filterColumns, filterValue, memberColumns } from '../schema/tables.ts'
 import type { Statement } from '../session.ts'
@@ -25,9 +26,11 @@ export function mergeStatements(resource: Resource, dialect: Dialect) {
   const hasMask = resource.mask !== undefined
   // The unmasked records are replaced by `insert`.
   const supersede = [
+    untimed(`update staged_line set was_listed = 1 where sequence in (
+         select staged.sequence from ${replaced} and stored.deleted = false)`),
     timed(`insert into ${tableName('superseded')}
        select '${resource.kind}', stored.customer, ${listedId.of('stored')}, stored.stored_at, ${now},
-         stored.change, ${storedBody}, stored.deleted_at, stored.source_version, ${storedChecksum},
+         stored.change, stored.event, ${storedBody}, stored.deleted_at, stored.source_version, ${storedChecksum},
          stored.origin, stored.origin_line, ${hasMask ? 'stored.body, stored.checksum' : 'null, null'}
        from ${replacedInFull}`),
     timed(noteFormerValues(resource, replaced, dialect)),
@@ -246,11 +249,12 @@ function insertRecords(resource: Resource, { tableName, ...dialect }: Dialect): 
   return `insert into ${tableName(resource.table)} (
          customer, deleted, position, ${members.join(', ')}, body,
          deleted_at, updated_at, source_version, stored_at,
-         change, id_taken, checksum, source_digest,
+         change, id_taken, event, checksum, source_digest,
          origin, origin_line)
        select owner.number, staged.deleted_at is not null, staged.position, ${members.map((column) => `staged.${column}`).join(', ')}, ${body},
          deleted_at, updated_at, source_version, ${timeOfMerge(dialect)},
-         owner.changes + row_number() over (partition by owner.number order by ${order}), id_taken = 1, ${checksum}, source_digest,
+         owner.changes + row_number() over (partition by owner.number order by ${order}), id_taken = 1,
+         ${eventOf('staged')}, ${checksum}, source_digest,
          case when is_loser = 1 then source.taker else source.origin end, staged.line - source.lines_before
        from staged_line as staged cross join ${tableName('customer')} as owner
          left join staged_origin as source on source.file = staged.file

@@ -95,14 +95,16 @@ export const numberStaged = (dialect: Dialect): string =>
   `update staged_line set customer = ${customerNumber(dialect, 'customer_id')} where customer is null`
 
 /**
- * The last two columns are what no record brings: it has lost its id to another customer's record,
- * or another record of the merge takes a value from it, which withdraws it. `staged_origin` has who
+ * The last columns are what no record brings: it has lost its id to another customer's record, or
+ * another record of the merge takes a value from it, which withdraws it; and it replaces a record
+ * that is neither deleted nor withdrawn. `staged_origin` has who
  * stores the records of each file, by its number, and what withdraws the records from which they
  * take a value. A file without a row has no origin.
  */
 const createStaging = ({ table, columns }: Staging, column: string, onCommit = ''): string => `
   create temporary table ${table} (${declared(columns)}${column === '' ? '' : `, ${column}`},
-    id_taken integer not null default 0, is_loser integer not null default 0) ${onCommit};
+    id_taken integer not null default 0, is_loser integer not null default 0,
+    was_listed integer not null default 0) ${onCommit};
   create temporary table staged_origin (
     file integer primary key, origin bigint, lines_before bigint, taker bigint) ${onCommit}`
 

@@ -77,6 +77,7 @@ export const dialect: Dialect = {
     return `unnest(${lists.join(', ')}) as ${name} (${Object.keys(columns).join(', ')})`
   },
   forUpdate: (locked) => (locked === 'skip' ? 'for update skip locked' : 'for update'),
+  isReplica: 'pg_is_in_recovery()',
   now: 'bursar.clock_microseconds()',
   // PostgreSQL 15 has no minimum of bytea.
   lowest: `decode(min(encode(position, 'hex') collate "C"), 'hex')`,
@@ -87,10 +88,12 @@ export const dialect: Dialect = {
     position: 'bytea',
     id: 'uuid',
     integer: 'bigint',
+    small: 'smallint',
     storedAt: 'bigint not null check (stored_at >= 0)',
     sequence: 'bigint generated always as identity primary key',
     customerSequence: 'integer generated always as identity primary key',
     customer: 'integer',
+    secret: 'bytea not null default uuid_send(gen_random_uuid())',
     rowNumber: 'bigint',
   },
   tableOptions: '',

@@ -6,13 +6,15 @@ type Names = Pick<Dialect, 'tableName'>
  * Creates the table of customers. Every other table of records has the number in place of the id. A
  * number is never used again. A restored backup may give it to another customer, so each statement
  * takes it from the id, and no process remembers it. `changes` counts the versions that were stored
- * for the customer, of all kinds: each has the next number in its column `change`.
+ * for the customer, of all kinds: each has the next number in its column `change`. `event_secret`
+ * hides these numbers in the ids of events.
  */
 export const createCustomerTable = ({ types, tableName, rowTableOptions, protect }: Dialect) => `
 create table ${tableName('customer')} (
   changes ${types.integer} not null default 0,
   number ${types.customerSequence},
-  id ${types.key} not null unique
+  id ${types.key} not null unique,
+  event_secret ${types.secret}
 )${rowTableOptions};
 ${protect('customer', 'id')}`
 

@@ -8,7 +8,8 @@ import { memberColumns, searchedColumns } from './tables.ts'
  * customer starts with the customer, or with an identifier and then the customer: so the operator's
  * search uses it too. `_identity` guards what is unique across customers. A record of a kind
  * without deletions is `deleted` once it is withdrawn: it keeps its row and its id, but no other
- * unique value. It has lost its id too where `id_taken` says so.
+ * unique value. It has lost its id too where `id_taken` says so. The condition of `_by_change` holds
+ * for every row: it keeps the planner from looking a record up by its customer alone.
  */
 export function createKind(
   resource: Resource,
@@ -37,6 +38,8 @@ create table ${name} (
   customer ${types.customer} not null,
   deleted ${types.boolean} not null,
   id_taken ${types.boolean} not null default false,
+  -- What the version did to the record of its customer: see store/events/event-types.ts.
+  event ${types.small} not null,
   ${listedId.columns.map((column) => `${column} ${types.id} not null,`).join('')}
   position ${types.position} not null,
   ${members.map((column) => `${column} ${types.key}${presence(column)},`).join('\n  ')}
@@ -44,6 +47,7 @@ create table ${name} (
   primary key (customer, deleted, position)
 )${tableOptions};
 ${identifying(table)}
+create index ${table}_by_change on ${name} (customer, change) where change > 0;
 create unique index ${table}_by_ref_id on ${name} (ref_id, customer) where ref_id is not null;
 ${filters.map((column) => createFilterIndexes(resource, column, isRequired(resource, column), dialect)).join('')}
 ${exclusive === undefined ? '' : createFilterIndexes(resource, 'exclusive_key', true, dialect)}

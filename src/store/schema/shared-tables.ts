@@ -15,6 +15,8 @@ create table ${tableName('superseded')} (
   replaced_at ${types.integer} not null,
   -- The place of the version in the order of all versions of its customer, of every kind.
   change ${types.integer} not null,
+  -- What the version did to the record of its customer: see store/events/event-types.ts.
+  event ${types.small} not null,
   body text not null,
   deleted_at ${types.integer},
   source_version ${types.integer},
@@ -26,6 +28,8 @@ create table ${tableName('superseded')} (
   masked_checksum ${types.integer}
 )${rowTableOptions};
 create index superseded_by_id on ${tableName('superseded')} (customer, kind, id, stored_at);
+create index superseded_by_change on ${tableName('superseded')} (customer, kind, change)
+  where change > 0;
 ${protect('superseded', 'customer')}
 
 -- When a customer's records of a kind last changed. Every import that changes one raises it. Entity
@@ -73,14 +77,27 @@ create table ${tableName('extent')} (
 ${protect('extent', 'customer')}
 
 -- From when on a customer's records of a kind are known: since the first of them was stored, or
--- since the time before which versions were pruned. What was before is unknown.
+-- since the time before which versions were pruned. What was before is unknown. No version with a
+-- number above pruned has been deleted.
 create table ${tableName('kept_since')} (
   customer ${types.customer} not null,
   kind ${types.key} not null,
   at ${types.integer} not null,
+  pruned ${types.integer} not null default 0,
   primary key (customer, kind)
 )${tableOptions};
 ${protect('kept_since', 'customer')}
+
+-- Fees that withdrawals have consumed, in the order of all versions of their customer.
+create table ${tableName('fee_event')} (
+  customer ${types.customer} not null,
+  change ${types.integer} not null,
+  id ${types.id} not null,
+  stored_at ${types.integer} not null,
+  primary key (customer, change)
+)${tableOptions};
+create unique index fee_event_by_id on ${tableName('fee_event')} (customer, id);
+${protect('fee_event', 'customer')}
 
 -- What was answered to a request with an idempotency key.
 create table ${tableName('kept_answer')} (

@@ -15,6 +15,7 @@ export const historyTables: readonly string[] = [
   'former_value',
   'extent',
   'kept_since',
+  'fee_event',
 ]
 
 /** The tables from which reads of every kind take something. */

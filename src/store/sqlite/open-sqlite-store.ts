@@ -51,6 +51,7 @@ export function openSqliteStore(
     log,
     metrics,
     customers: customerRecords(cached, openReadInTurn(db)),
+    ofTenant: () => reads,
     requests: { ...reads, transact },
     commands: { ...reads, transact },
     scanning: { rows: async (statement) => guarded(() => scanned.open()).rows(statement) },

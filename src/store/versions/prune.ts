@@ -2,7 +2,7 @@ import { type Dialect, openParameters, type Parameters } from '../dialect.ts'
 import type { PruneKey } from '../records/history.ts'
 import type { OperatorRecords } from '../records.ts'
 import { bytes, type NamedRow, text, whole } from '../row.ts'
-import type { Transact } from '../session.ts'
+import type { Session, Transact } from '../session.ts'
 
 /** Deletes old versions, a few rows in each transaction. */
 export const openPruner = (
@@ -33,10 +33,14 @@ export const openPruner = (
       const isFree = `(${names}) in (
             select ${names} from ${name} where ${isOld} ${dialect.forUpdate('skip')})`
       const deleted = await rows({
-        text: `delete from ${name} where ${table === 'superseded' ? isOld : isFree} returning 1`,
+        text:
+          table === 'superseded'
+            ? `delete from ${name} where ${isOld} returning customer, kind, change`
+            : `delete from ${name} where ${isFree} returning 1`,
         values: remove.values,
         prepare: true,
       })
+      if (table === 'superseded') await notePruned(rows, dialect, deleted)
       return { deleted: deleted.length, next: nextKey(table, end) }
     }),
 })
@@ -51,6 +55,39 @@ function raiseKeptSince({ tableName, parameter, forUpdate }: Dialect): string {
     )
     update ${table} set at = ${at}
     where at < ${at} and (customer, kind) in (select customer, kind from earlier)`
+}
+
+/** Notes the last of the deleted versions of each customer and kind, in the order of their keys. */
+async function notePruned(
+  rows: Session['rows'],
+  { tableName, unnest, list }: Dialect,
+  deleted: readonly NamedRow[],
+): Promise<void> {
+  const lastOf = new Map<string, { customer: bigint; kind: string; change: bigint }>()
+  for (const row of deleted) {
+    const one = { customer: whole(row, 'customer'), kind: text(row, 'kind') }
+    const change = whole(row, 'change')
+    const key = `${one.customer} ${one.kind}`
+    if (change > (lastOf.get(key)?.change ?? 0n)) lastOf.set(key, { ...one, change })
+  }
+  if (lastOf.size === 0) return
+  const last = [...lastOf.values()].toSorted((one, other) =>
+    one.customer === other.customer
+      ? one.kind.localeCompare(other.kind)
+      : Number(one.customer - other.customer),
+  )
+  const columns = { customer: 'bigint[]', kind: 'text[]', change: 'bigint[]' } as const
+  await rows({
+    text: `update ${tableName('kept_since')} as kept set pruned = cut.change
+      from ${unnest('cut', columns)}
+      where kept.customer = cut.customer and kept.kind = cut.kind and kept.pruned < cut.change`,
+    values: [
+      list(last.map(({ customer }) => Number(customer))),
+      list(last.map(({ kind }) => kind)),
+      list(last.map(({ change }) => Number(change))),
+    ],
+    prepare: true,
+  })
 }
 
 const endedAt = { superseded: 'replaced_at', former_value: 'until' } as const

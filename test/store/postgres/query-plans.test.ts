@@ -45,9 +45,9 @@ async function membersOf(table: string): Promise<string[]> {
 }
 
 const fillOf = (table: string, members: readonly string[]): string => `
-  insert into bursar.${table} (customer, deleted, position, id, body, stored_at, checksum, change, ${members.join(', ')})
+  insert into bursar.${table} (customer, deleted, position, id, body, stored_at, checksum, change, event, ${members.join(', ')})
   select 1 + (at - 1) % ${CUSTOMERS}, at % 50 = 0, int8send(at) || uuid_send(gen_random_uuid()),
-    gen_random_uuid(), repeat('x', 700), 0, 0, 0, ${members.map((name) => `'${name} ' || at`).join(', ')}
+    gen_random_uuid(), repeat('x', 700), 0, 0, 0, 0, ${members.map((name) => `'${name} ' || at`).join(', ')}
   from generate_series(1, ${ROWS}) as at`
 
 /**

@@ -16,6 +16,7 @@ import { type GetOne, openGetBatch, openRevisionBatch } from './look-ups.ts'
 import { openPageBatch, type PageOne, readAlone } from './page-batch.ts'
 import { isRange } from './page-query.ts'
 import { openPastBatches } from './past-batch.ts'
+import { tenantReads } from './tenant-reads.ts'
 
 export type RecordServers = {
   /** Sessions of role `bursar`. */
@@ -40,6 +41,7 @@ export function openPostgresStore(
     log,
     metrics: ingest.metrics,
     customers: customerRecords(customers),
+    ofTenant: (tenant, shown) => tenantReads(customers, tenant, shown),
     requests: sessionsOf(ingest),
     commands: sessionsOf(operator),
     scanning: { rows: (statement) => scan((session) => session.rows(statement)) },

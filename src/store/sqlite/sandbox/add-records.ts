@@ -1,4 +1,5 @@
 import { fullTable, type Resource } from '../../../contract/resource.ts'
+import { eventNumbers } from '../../events/event-types.ts'
 import { stagedValues } from '../../merge/staging.ts'
 import { whole } from '../../row.ts'
 import type { NewRecords } from '../../sandbox-state.ts'
@@ -19,7 +20,8 @@ export async function addRecords(
       const values = { ...stagedValues(record), ...nextVersion(customers.get(record.customerId)) }
       const deleted = values.deleted_at === null ? 0 : 1
       const { full_body: body, full_checksum: checksum } = values
-      return { ...values, deleted, body, checksum, stored_at: now }
+      const event = deleted === 1 ? eventNumbers.deleted : eventNumbers.created
+      return { ...values, deleted, event, body, checksum, stored_at: now }
     })
     const isMasked = resource.mask !== undefined
     const listed = full.map((row) =>
@@ -74,6 +76,7 @@ const inList = [
   'source_version',
   'stored_at',
   'change',
+  'event',
   ...dialect.listedId.columns,
 ]
 

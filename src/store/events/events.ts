@@ -1,0 +1,76 @@
+import type { RecordKind } from '../../resources/catalogue.ts'
+import type { EventAction } from './event-types.ts'
+
+/** A kind of record, or the fees of withdrawals. */
+export type EventKind = RecordKind | 'fees'
+
+/**
+ * What a version did to a record, or a withdrawal to a fee. Times are microseconds since 1970, UTC.
+ */
+export type StoredEvent = {
+  readonly kind: EventKind
+  readonly id: string
+  readonly action: EventAction
+  /** Its place in the order of all versions of the customer, of every kind, from 1. */
+  readonly change: bigint
+  readonly storedAt: bigint
+  /** When the version was in force and is still known. */
+  readonly asOf: bigint
+}
+
+/** How far a reader of a customer's events has read. */
+export type EventPlace = {
+  /** The last event that was read; 0 before the first one. */
+  readonly change: bigint
+  /** When that event was stored, which tells it from another one of this number. */
+  readonly storedAt: bigint
+  /** The last event that had been pruned when the reader began. */
+  readonly pruned: bigint
+}
+
+export type EventSelection = {
+  readonly kinds: ReadonlySet<EventKind>
+  readonly order: 'ASC' | 'DESC'
+  /** Undefined from the first event on, or in DESC order from the last one. */
+  readonly after: EventPlace | undefined
+  /** The numbers that events may have, if not all. */
+  readonly range?: EventRange | undefined
+  readonly limit: number
+}
+
+/** low < change ≤ high. */
+export type EventRange = { readonly low: bigint; readonly high: bigint }
+
+/** A range of times in microseconds: from ≤ time < before. */
+export type EventTimes = { readonly from: bigint | undefined; readonly before: bigint | undefined }
+
+export type EventPage = {
+  readonly events: readonly StoredEvent[]
+  readonly more: boolean
+  /** How many versions the customer has had; 0 for one without records. */
+  readonly changes: bigint
+  readonly pruned: bigint
+}
+
+/**
+ * Events after the place have been pruned, or lost in a fail-over or a restore: whoever goes on from
+ * there would miss some.
+ */
+export class EventsUnknown extends Error {
+  override readonly name = 'EventsUnknown'
+}
+
+/** The events of one customer. */
+export type CustomerEvents = {
+  /** Rejects with an EventsUnknown if it cannot go on from the place without a gap. */
+  page(selection: EventSelection): Promise<EventPage>
+  /** One event; undefined if it is unknown, pruned or of another kind. */
+  find(kinds: ReadonlySet<EventKind>, change: bigint): Promise<StoredEvent | undefined>
+  /** What hides the numbers of the customer's events in their ids; undefined without records. */
+  secret(): Promise<Uint8Array | undefined>
+  /**
+   * The range of numbers with all events of these kinds and times. It may have others too, since
+   * the clock of one kind can be behind that of another.
+   */
+  rangeOf(kinds: ReadonlySet<EventKind>, times: EventTimes): Promise<EventRange>
+}

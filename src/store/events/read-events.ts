@@ -1,0 +1,228 @@
+import { resourceOf, resources } from '../../resources/catalogue.ts'
+import { largest, smallest } from '../../values/bounds.ts'
+import { type Dialect, openParameters } from '../dialect.ts'
+import { bytes, isTrue, type NamedRow, optionalWhole, text, whole } from '../row.ts'
+import { customerNumber } from '../schema/customers.ts'
+import type { Reads, Statement } from '../session.ts'
+import { eventActions, eventNumbers } from './event-types.ts'
+import {
+  type CustomerEvents,
+  type EventKind,
+  type EventPlace,
+  type EventRange,
+  type EventSelection,
+  EventsUnknown,
+  type StoredEvent,
+} from './events.ts'
+
+export const eventKinds: readonly EventKind[] = [...resources.map(({ kind }) => kind), 'fees']
+
+/** Reads the events of a customer, over sessions that see its records. */
+export function readEvents({ rows }: Reads, dialect: Dialect, customerId: string): CustomerEvents {
+  const read = async (asked: AskedEvents) =>
+    readRows(await rows(eventsQuery(dialect, customerId, asked)))
+  return {
+    page: async ({ kinds, order, after, range, limit }) => {
+      const found = await read({ kinds, order, limit, ...rangeAfter(order, after, range) })
+      const last = found.events.find(({ change }) => change === after?.change)
+      const isResumed = order === 'ASC' && after !== undefined
+      if (isResumed && hasGap(after, last, found)) throw new EventsUnknown()
+      const events = found.events.filter((event) => event !== last)
+      const page = events.slice(0, limit)
+      const { changes, pruned } = found
+      return { events: page, more: events.length > limit, changes, pruned }
+    },
+    find: async (kinds, change) => {
+      const asked = { kinds, order: 'ASC', limit: 1, low: change - 1n, high: change } as const
+      return (await read({ ...asked, at: undefined })).events[0]
+    },
+    secret: async () => {
+      const { tableName, parameter } = dialect
+      const secretQuery = `select event_secret from ${tableName('customer')} where id = ${parameter(1, 'text')}`
+      const [row] = await rows({ text: secretQuery, values: [customerId], prepare: true })
+      return row && bytes(row, 'event_secret')
+    },
+    rangeOf: async (kinds, { from, before }) => {
+      const find = async (end: RangeEnd, at: bigint) => {
+        const [row] = await rows(rangeEndQuery(dialect, customerId, kinds, end, at))
+        return (row && optionalWhole(row, 'change')) ?? undefined
+      }
+      const first = from === undefined ? 1n : ((await find('first', from)) ?? LAST)
+      const last = before === undefined ? LAST : ((await find('last', before)) ?? 0n)
+      return { low: first - 1n, high: last }
+    },
+  }
+}
+
+/**
+ * Whether events after the place are gone. They were pruned since the reader began; or the event of
+ * the place is not there or is another one, because a fail-over or a restore has lost changes. A
+ * replica may not have it yet.
+ */
+function hasGap(after: EventPlace, last: StoredEvent | undefined, found: FoundEvents): boolean {
+  if (found.pruned > after.change && found.pruned !== after.pruned) return true
+  if (last !== undefined) return last.storedAt !== after.storedAt
+  const mayBePruned = after.change <= found.pruned
+  const mayBeLate = found.isReplica && found.changes < after.change
+  return !mayBePruned && !mayBeLate
+}
+
+type AskedEvents = Pick<EventSelection, 'kinds' | 'order' | 'limit'> &
+  EventRange & {
+    /** An event that is read whatever its kind, and in addition to the others. */
+    readonly at: bigint | undefined
+  }
+
+function rangeAfter(
+  order: EventSelection['order'],
+  after: EventPlace | undefined,
+  { low, high }: EventRange = { low: 0n, high: LAST },
+) {
+  if (after === undefined) return { low, high, at: undefined }
+  return order === 'ASC'
+    ? { low: largest(low, after.change), high, at: after.change }
+    : { low, high: smallest(high, after.change - 1n), at: undefined }
+}
+
+/** No customer has so many versions. */
+const LAST = 2n ** 62n
+
+/**
+ * Reads the events of a range in the order of their numbers, one more than the page, and what their
+ * customer has. Each branch scans one index. The number of a customer that has none is null.
+ */
+function eventsQuery(dialect: Dialect, customerId: string, asked: AskedEvents): Statement {
+  const { kinds, order, limit, low, high, at } = asked
+  const { tableName, bounded, isReplica } = dialect
+  const { values, add } = openParameters(dialect)
+  const customer = customerNumber(dialect, add(customerId, 'text'))
+  const [above, upTo] = [add(low, 'bigint'), add(high, 'bigint')]
+  const ordered = `order by change ${order === 'ASC' ? 'asc' : 'desc'} limit ${add(limit, 'bigint')} + 1`
+  const inRange = `change > ${above} and change <= ${upTo}`
+  const ranges = branchesOf(dialect, customer, kinds).map((branch) =>
+    bounded(`${branch} and ${inRange}`, ordered),
+  )
+  const page = `select * from (${ranges.join(' union all ')} ${ordered}) as page`
+  const exact = () => {
+    const is = `change = ${add(at ?? 0n, 'bigint')}`
+    return branchesOf(dialect, customer, new Set(eventKinds)).map((branch) => `${branch} and ${is}`)
+  }
+  const found = [...(at === undefined ? [] : exact()), page].join(' union all ')
+  return {
+    text: `
+      select event.*, kept.at as kept_since, owner.changes, ${isReplica} as is_replica,
+        (select max(pruned) from ${tableName('kept_since')} where customer = ${customer}) as pruned
+      from ${tableName('customer')} as owner
+      left join (${found}) as event on true
+      left join ${tableName('kept_since')} as kept
+        on kept.customer = owner.number and kept.kind = event.kind
+      where owner.number = ${customer}
+      order by event.change ${order === 'ASC' ? 'asc' : 'desc'}`,
+    values,
+    prepare: true,
+  }
+}
+
+/** What has the events of each kind, as queries that further conditions may follow. */
+function branchesOf(
+  { tableName, indexedBy, listedId }: Dialect,
+  customer: string,
+  kinds: ReadonlySet<EventKind>,
+): readonly string[] {
+  return eventKinds
+    .filter((kind) => kinds.has(kind))
+    .flatMap((kind) => {
+      const columns = (id: string) => `select '${kind}' as kind, ${id} as id, change,
+        cast(event as bigint) as event, stored_at`
+      if (kind === 'fees') {
+        return `select 'fees' as kind, id, change, cast(${eventNumbers.consumed} as bigint) as event, stored_at
+          from ${tableName('fee_event')} where customer = ${customer}`
+      }
+      const { table } = resourceOf(kind)
+      return [
+        `${columns(listedId.of('record'))}
+          from ${tableName(table)} as record ${indexedBy(`${table}_by_change`)}
+          where customer = ${customer} and change > 0`,
+        `${columns('id')}
+          from ${tableName('superseded')} ${indexedBy('superseded_by_change')}
+          where customer = ${customer} and kind = '${kind}' and change > 0`,
+      ]
+    })
+}
+
+type RangeEnd = 'first' | 'last'
+
+/**
+ * The first event that was stored at a time or later, or the last one that was stored before. No
+ * index has the times, but in the order of the numbers the times of one kind never fall: so each
+ * branch halves its range until the first event of that time is found.
+ */
+function rangeEndQuery(
+  dialect: Dialect,
+  customerId: string,
+  kinds: ReadonlySet<EventKind>,
+  end: RangeEnd,
+  at: bigint,
+): Statement {
+  const { values, add } = openParameters(dialect)
+  const customer = customerNumber(dialect, add(customerId, 'text'))
+  const time = add(at, 'bigint')
+  const branches = branchesOf(dialect, customer, kinds)
+  const halves = branches.map((branch, index) => {
+    const middle = '(low + high) / 2'
+    const isEarlier = `(select stored_at < ${time}
+          from (${branch} and change > ${middle} order by change limit 1) as next)`
+    return `
+      half_${index} (low, high) as (
+        select cast(-1 as bigint), changes from ${dialect.tableName('customer')} where number = ${customer}
+        union all
+        select case when ${isEarlier} then ${middle} else low end,
+          case when ${isEarlier} then high else ${middle} end
+        from half_${index} where high - low > 1
+      )`
+  })
+  const ends = branches.map((branch, index) => {
+    const before = `(select min(high) from half_${index})`
+    return end === 'first'
+      ? `select (select change from (${branch} and change > ${before} order by change limit 1) as one) as change`
+      : `select (select change from (${branch} and change <= ${before} order by change desc limit 1) as one) as change`
+  })
+  return {
+    text: `with recursive ${halves.join(',')}
+      select ${end === 'first' ? 'min' : 'max'}(change) as change from (${ends.join(' union all ')}) as found`,
+    values,
+    prepare: true,
+  }
+}
+
+type FoundEvents = {
+  readonly events: readonly StoredEvent[]
+  readonly changes: bigint
+  readonly pruned: bigint
+  readonly isReplica: boolean
+}
+
+function readRows(rows: readonly NamedRow[]): FoundEvents {
+  const [first] = rows
+  return {
+    events: rows.filter(({ kind }) => kind !== null).map(readEvent),
+    changes: first === undefined ? 0n : whole(first, 'changes'),
+    pruned: (first && optionalWhole(first, 'pruned')) ?? 0n,
+    isReplica: isTrue(first?.is_replica),
+  }
+}
+
+function readEvent(row: NamedRow): StoredEvent {
+  const storedAt = whole(row, 'stored_at')
+  const keptSince = optionalWhole(row, 'kept_since') ?? storedAt
+  const kind = text(row, 'kind')
+  return {
+    kind: kind === 'fees' ? kind : resourceOf(kind).kind,
+    id: text(row, 'id'),
+    action: eventActions[Number(whole(row, 'event'))] ?? 'updated',
+    change: whole(row, 'change'),
+    storedAt,
+    // What was in force when older versions were pruned is known since then.
+    asOf: kind !== 'fees' && storedAt < keptSince ? keptSince : storedAt,
+  }
+}

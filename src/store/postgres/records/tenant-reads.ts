@@ -1,0 +1,58 @@
+import type { Tenant } from '../../../contract/principal.ts'
+import type { Shown } from '../../open-records.ts'
+import { isTrue, optionalWhole } from '../../row.ts'
+import type { Reads, Statement } from '../../session.ts'
+import { ReplicaBehind, type Servers } from '../cluster/servers.ts'
+import { dialect } from '../dialect.ts'
+import { rowsOf } from '../session.ts'
+
+/**
+ * Reads of one tenant, each in a transaction whose settings name it for row-level security. Its
+ * statements are sent together, so they take one round trip.
+ */
+export const tenantReads = (servers: Servers, tenant: Tenant, shown?: Shown): Reads => ({
+  rows: (statement) =>
+    servers.read(async (connection) => {
+      const { rows } = rowsOf(connection)
+      const [begun, id, state, found, ended] = await Promise.allSettled([
+        connection.execute('begin transaction read only'),
+        rows(nameId(tenant)),
+        rows(nameNumber(tenant, shown?.kind)),
+        rows(statement),
+        // Ends the transaction also if one of its statements has failed.
+        connection.execute('commit'),
+      ])
+      for (const sent of [begun, id, ended]) if (sent.status === 'rejected') throw sent.reason
+      if (state.status === 'rejected') throw state.reason
+      if (found.status === 'rejected') throw found.reason
+      if (shown !== undefined && isBehind(state.value[0] ?? {}, shown)) throw new ReplicaBehind()
+      return found.value
+    }),
+})
+
+/** A replica that has replayed a later change of the kind has the past before it. */
+const isBehind = (state: Readonly<Record<string, unknown>>, { until }: Shown): boolean =>
+  isTrue(state.is_replica) && (optionalWhole(state, 'changed_at') ?? 0n) < until
+
+const nameId = (tenant: Tenant): Statement => ({
+  text: `select set_config('bursar.customer_id', $1::text, true)`,
+  values: [tenant],
+  prepare: true,
+})
+
+/** The policy of table `customer` shows the one that `nameId` has named, and no other. */
+const nameNumber = (tenant: Tenant, kind = ''): Statement => ({
+  text: `
+    select ${dialect.isReplica} as is_replica, (
+      select changed_at from bursar.revision
+      where customer = named.number::integer and kind = $2::text
+    ) as changed_at
+    from (
+      select set_config('bursar.customer',
+        coalesce((select number::text from bursar.customer where id = $1::text), ''), true) as is_set,
+        (select number from bursar.customer where id = $1::text) as number offset 0
+    ) as named
+    where named.is_set is not null`,
+  values: [tenant, kind],
+  prepare: true,
+})

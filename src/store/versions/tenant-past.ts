@@ -1,0 +1,47 @@
+import type { Resource } from '../../contract/resource.ts'
+import type { Dialect } from '../dialect.ts'
+import type { CustomerEvents, EventKind } from '../events/events.ts'
+import { readEvents } from '../events/read-events.ts'
+import type { DamageList } from '../integrity/damage.ts'
+import type { RecordSessions } from '../open-records.ts'
+import type { CustomerRecords } from '../records.ts'
+import { openPastPages, pastRowReader } from './past-page.ts'
+
+type TenantSessions = { readonly dialect: Dialect } & Pick<RecordSessions, 'ofTenant'>
+
+/**
+ * What a customer may read of its past. While damage of a kind is known, it is refused, as the
+ * lists of the kind are.
+ */
+export function openTenantPast(
+  { dialect, ofTenant }: TenantSessions,
+  damage: DamageList,
+): Pick<CustomerRecords, 'pageAsOf' | 'events'> {
+  const listing = async <T>(kinds: readonly string[], read: () => Promise<T>): Promise<T> => {
+    for (const kind of kinds) damage.requireNone(kind)
+    const found = await read()
+    for (const kind of kinds) damage.requireNone(kind)
+    return found
+  }
+  return {
+    pageAsOf: (tenant, { resource, table }, selection) => {
+      const { kind } = resource
+      const reads = ofTenant(tenant, { kind, until: selection.asOf })
+      const { pageAsOf } = openPastPages(pastRowReader(reads, dialect))
+      const view = isListed(resource, table) ? 'customer' : 'full'
+      return listing([kind], () => pageAsOf(resource, tenant, view, selection))
+    },
+    events: (tenant): CustomerEvents => {
+      const events = readEvents(ofTenant(tenant), dialect, tenant)
+      const ofKinds = (kinds: ReadonlySet<EventKind>) =>
+        [...kinds].filter((kind) => kind !== 'fees')
+      return {
+        ...events,
+        page: (selection) => listing(ofKinds(selection.kinds), () => events.page(selection)),
+        find: (kinds, change) => listing(ofKinds(kinds), () => events.find(kinds, change)),
+      }
+    },
+  }
+}
+
+const isListed = ({ table }: Resource, shown: string): boolean => table === shown

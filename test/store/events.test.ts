@@ -1,0 +1,216 @@
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, test } from 'node:test'
+import { asTenant } from '../../src/contract/principal.ts'
+import {
+  type EventKind,
+  type EventPlace,
+  type EventSelection,
+  EventsUnknown,
+  type StoredEvent,
+} from '../../src/store/events/events.ts'
+import { eventKinds } from '../../src/store/events/read-events.ts'
+import { openTestStore, resourceOf, type TestStore } from '../support/record-store.ts'
+import { aDepositAddress, aFiatAccount, anId, aStatement } from '../support/records.ts'
+
+let tested: TestStore
+before(async () => {
+  tested = await openTestStore()
+})
+beforeEach(async () => {
+  await tested.store.operator.clear()
+  await tested.ask('delete from bursar.customer')
+})
+after(() => tested.close())
+
+const all = new Set(eventKinds)
+
+const pageOf = (customerId: string, over: Partial<EventSelection> = {}) =>
+  tested.store.customers
+    .events(asTenant(customerId))
+    .page({ kinds: all, order: 'ASC', after: undefined, limit: 100, ...over })
+
+const shown = ({ change, kind, id, action }: StoredEvent) => [
+  Number(change),
+  kind,
+  Number(id.slice(-4)),
+  action,
+]
+
+const placeOf = ({ change, storedAt }: StoredEvent, pruned = 0n): EventPlace => ({
+  change,
+  storedAt,
+  pruned,
+})
+
+const withdraw = (kind: EventKind, id: string) =>
+  tested.store.operator.put(resourceOf(kind), {
+    record: { customerId: 'acme', id, withdraws: true },
+    precondition: {},
+    allowOlder: false,
+    from: { command: 'DELETE', clientId: 'core' },
+  })
+
+/** Seven versions of three kinds, of which another customer takes a value in the last one. */
+async function storeSome() {
+  const [one, two] = [1, 2].map((at) => aFiatAccount({ id: anId(at), ref_id: `r-${at}` }))
+  await tested.take('fiat-accounts', [one, two])
+  await tested.take('statements', [aStatement({ id: anId(3) })])
+  await tested.take('fiat-accounts', [{ ...one, status: 'REJECTED' }, two])
+  await tested.take('deposit-addresses', [aDepositAddress({ id: anId(4) })])
+  await withdraw('statements', anId(3))
+  const other = aDepositAddress({ id: anId(5), customer_id: 'other' })
+  await tested.take('deposit-addresses', [other], { takeOver: true })
+}
+
+const expected = [
+  [1, 'fiat-accounts', 1, 'created'],
+  [2, 'fiat-accounts', 2, 'created'],
+  [3, 'statements', 3, 'created'],
+  [4, 'fiat-accounts', 1, 'updated'],
+  [5, 'deposit-addresses', 4, 'created'],
+  [6, 'statements', 3, 'deleted'],
+  [7, 'deposit-addresses', 4, 'deleted'],
+]
+
+test('each version of a customer is one event, in the order of all kinds', async () => {
+  await storeSome()
+  const { events, more, changes } = await pageOf('acme')
+  assert.deepEqual(events.map(shown), expected)
+  assert.deepEqual([more, changes], [false, 7n])
+  assert.deepEqual((await pageOf('other')).events.map(shown), [
+    [1, 'deposit-addresses', 5, 'created'],
+  ])
+  assert.deepEqual((await pageOf('nobody')).events, [])
+  const descending = await pageOf('acme', { order: 'DESC' })
+  assert.deepEqual(descending.events.map(shown), expected.toReversed())
+})
+
+test('pages of any size join without a gap or a repeat, in both orders', async () => {
+  await storeSome()
+  for (const order of ['ASC', 'DESC'] as const) {
+    for (const limit of [1, 2, 3, 6, 7]) {
+      const found: StoredEvent[] = []
+      for (let more = true; more; ) {
+        const last = found.at(-1)
+        const after = last && placeOf(last)
+        const page = await pageOf('acme', { order, limit, after })
+        found.push(...page.events)
+        more = page.more
+      }
+      const wanted = order === 'ASC' ? expected : expected.toReversed()
+      assert.deepEqual(found.map(shown), wanted, `${order} by ${limit}`)
+    }
+  }
+})
+
+test('a reader sees the kinds that it names, and resumes after one that it does not', async () => {
+  await storeSome()
+  const kinds = new Set<EventKind>(['statements'])
+  const { events } = await pageOf('acme', { kinds })
+  assert.deepEqual(events.map(shown), [expected[2], expected[5]])
+  const [fourth] = (await pageOf('acme')).events.slice(3, 4)
+  assert.ok(fourth)
+  const later = await pageOf('acme', { kinds, after: placeOf(fourth) })
+  assert.deepEqual(later.events.map(shown), [expected[5]])
+})
+
+test('a record that comes back is created again, and one that is changed while deleted stays deleted', async () => {
+  const account = aFiatAccount()
+  const deletedAt = '2026-02-01T00:00:00Z'
+  await tested.take('fiat-accounts', [account])
+  await tested.take('fiat-accounts', [{ ...account, deleted_at: deletedAt }])
+  await tested.take('fiat-accounts', [{ ...account, deleted_at: deletedAt, status: 'REJECTED' }])
+  await tested.take('fiat-accounts', [{ ...account, deleted_at: null }])
+  const { events } = await pageOf('acme')
+  assert.deepEqual(
+    events.map(({ action }) => action),
+    ['created', 'deleted', 'deleted', 'created'],
+  )
+})
+
+test('one event is found by its number, by those who may read its kind', async () => {
+  await storeSome()
+  const events = tested.store.customers.events(asTenant('acme'))
+  const found = await events.find(all, 4n)
+  assert.deepEqual(found && shown(found), expected[3])
+  assert.equal(await events.find(new Set(['statements']), 4n), undefined)
+  assert.equal(await events.find(all, 8n), undefined)
+})
+
+test('a range of times has exactly the events of those times in it', async () => {
+  await storeSome()
+  const { events } = await pageOf('acme')
+  const reader = tested.store.customers.events(asTenant('acme'))
+  const times = [...new Set(events.map(({ storedAt }) => storedAt))]
+  for (const from of [undefined, 0n, ...times, 2n ** 60n]) {
+    for (const before of [undefined, 0n, ...times, 2n ** 60n]) {
+      const range = await reader.rangeOf(all, { from, before })
+      const isIn = ({ storedAt }: StoredEvent) =>
+        (from === undefined || storedAt >= from) && (before === undefined || storedAt < before)
+      const page = await pageOf('acme', { range })
+      assert.deepEqual(page.events.filter(isIn).map(shown), events.filter(isIn).map(shown))
+      // One clock has stored them, so no other event is in the range.
+      assert.ok(page.events.every(isIn), `${from} to ${before}`)
+    }
+  }
+})
+
+test('a reader that has read what was pruned later goes on; one before that is refused', async () => {
+  const account = aFiatAccount()
+  const statuses = ['PENDING', 'REJECTED', 'PENDING', 'REJECTED', 'PENDING']
+  for (const status of statuses) await tested.take('fiat-accounts', [{ ...account, status }])
+  const { events } = await pageOf('acme')
+  const [first, second, third] = events
+  assert.ok(first && second && third)
+  // The first two are replaced by then.
+  await tested.store.operator.pruneHistory(third.storedAt, undefined, 100)
+  const kept = await pageOf('acme')
+  assert.deepEqual([kept.events.map(({ change }) => change), kept.pruned], [[3n, 4n, 5n], 2n])
+  const resumed = await pageOf('acme', { after: placeOf(second) })
+  assert.deepEqual(
+    resumed.events.map(({ change }) => change),
+    [3n, 4n, 5n],
+  )
+  await assert.rejects(pageOf('acme', { after: placeOf(first) }), EventsUnknown)
+  // It has begun after the pruning.
+  const begun = { change: 0n, storedAt: 0n, pruned: 2n }
+  assert.equal((await pageOf('acme', { after: begun })).events.length, 3)
+  assert.deepEqual(
+    kept.events.map(({ asOf, storedAt }) => asOf === storedAt),
+    [true, true, true],
+  )
+})
+
+test('what survives a pruning is known since then, and is read as of that time', async () => {
+  const old = aFiatAccount({ id: anId(1) })
+  const changed = aFiatAccount({ id: anId(2) })
+  await tested.take('fiat-accounts', [old, changed])
+  await tested.take('fiat-accounts', [{ ...changed, status: 'REJECTED' }])
+  const before = (await pageOf('acme')).events.at(-1)?.storedAt ?? 0n
+  await tested.store.operator.pruneHistory(before, undefined, 100)
+  const [survivor] = (await pageOf('acme')).events
+  assert.ok(survivor)
+  assert.deepEqual([shown(survivor), survivor.asOf], [[1, 'fiat-accounts', 1, 'created'], before])
+})
+
+test('a place whose event is lost, or is another one, is refused', async () => {
+  await storeSome()
+  const seventh = (await pageOf('acme')).events.at(-1)
+  assert.ok(seventh)
+  const after = placeOf(seventh)
+  assert.deepEqual((await pageOf('acme', { after })).events, [])
+  const later = { ...after, change: 8n }
+  await assert.rejects(pageOf('acme', { after: later }), EventsUnknown)
+  const other = { ...after, storedAt: after.storedAt - 1n }
+  await assert.rejects(pageOf('acme', { after: other }), EventsUnknown)
+})
+
+test('each customer has a secret of its own', async () => {
+  await storeSome()
+  const secrets = ['acme', 'other', 'nobody'].map((id) =>
+    tested.store.customers.events(asTenant(id)).secret(),
+  )
+  const [acme, other, nobody] = await Promise.all(secrets)
+  assert.deepEqual([acme?.length, other?.length, nobody], [16, 16, undefined])
+  assert.notDeepEqual(acme, other)
+})
