@@ -3,6 +3,7 @@ import { type Background, openBackground } from './background.ts'
 import type { Operation } from './contract/operation.ts'
 import type { Caller, OperatorPrincipal, Principal } from './contract/principal.ts'
 import type { Interfere, Route } from './contract/request.ts'
+import { getEventWork, listEventsWork } from './events/event-works.ts'
 import { addressPolicy } from './fees/addresses/address-policy.ts'
 import type { FeeBasis } from './fees/fee-basis.ts'
 import { openFees } from './fees/sources/open-fees.ts'
@@ -47,6 +48,7 @@ import { createCryptoWithdrawalFee } from './operations/create-crypto-withdrawal
 import { gets, lists, operations } from './operations/index.ts'
 import { ingestOperations } from './operations/ingest/index.ts'
 import { listPastRecords } from './operations/ingest/record-histories.ts'
+import { getEvent, listEvents } from './operations/list-events.ts'
 import { operatorWorks } from './operator-works.ts'
 import type { Clock } from './platform/clock.ts'
 import type { Config } from './platform/config.ts'
@@ -213,6 +215,8 @@ export async function startService(sources: ServiceDeps): Promise<Service> {
     ...byId(gets, (get) => readRecord(get, reading)),
     ...byId(lists, (list) => readList(list, reading)),
     [createCryptoWithdrawalFee.id]: quoteWork(fees.current, parts),
+    [listEvents.id]: listEventsWork(parts),
+    [getEvent.id]: getEventWork(parts),
   }
   const life: Life = { isEnding: false }
   const checked = { ...parts, credentials: oauth, feeBasis: fees.current }

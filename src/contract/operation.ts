@@ -2,10 +2,12 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { TSchema } from 'typebox'
 import { limits } from '../platform/limits.ts'
 import type { Instant } from '../values/instant.ts'
+import type { BoundOperator } from '../values/time-range.ts'
 import { type Answers, answersOf, type DeclaredAnswer, successesOf } from './answers.ts'
 import { type ArrayField, described, type Field, instant, text, uuid } from './fields.ts'
 import { asComponent } from './members.ts'
 import { pagingParameters } from './paging.ts'
+import { asOf, pastUnknownText } from './past-instant.ts'
 import type { Caller, OperatorPrincipal } from './principal.ts'
 import { echo } from './problem.ts'
 import type { Request, Trace } from './request.ts'
@@ -20,8 +22,6 @@ export type Filter<Column extends string = string> =
   | IncludesDeleted
 
 type IncludesDeleted = { readonly kind: 'includesDeleted' }
-
-export type BoundOperator = 'lt' | 'lte' | 'eq' | 'gte' | 'gt'
 
 type Parameter =
   | Field<string>
@@ -113,6 +113,8 @@ export type WorkAnswer = {
   readonly body?: object | string
   /** Of an operation with pages: the place of the last entry, where entries remain. */
   readonly next?: Uint8Array | undefined
+  /** Of an operation that can be resumed: where what comes later will follow, in ASC order. */
+  readonly resume?: Uint8Array | undefined
 }
 
 /** Does what an operation declares, or throws a Problem. `service.ts` binds it. */
@@ -221,9 +223,11 @@ export function getOperation({
     answers: {
       200: { description: 'The record.' },
       404: { description: 'Nothing with this id is the caller’s.' },
+      410: { description: pastUnknownText },
     },
   })
-  return { ...declared, path, scope, ...partsOf(filters), view, unknownId }
+  const { query, filter } = partsOf(filters)
+  return { ...declared, path, scope, query: { ...query, as_of: asOf }, filter, view, unknownId }
 }
 
 /**
@@ -247,11 +251,12 @@ export function listOperation<const Columns extends string, const Names extends 
   const declared = operation({
     ...rest,
     method: 'GET',
-    query: { ...query, ...pagingParameters(orderBy) },
+    query: { ...query, ...pagingParameters(orderBy), as_of: asOf },
     view: pageView({ id: rest.id, envelope, view }),
     answers: {
       200: { description: 'A page of the list.', headers },
       304: { description: 'The page is the one that If-None-Match names.', headers },
+      410: { description: pastUnknownText },
     },
   })
   return { ...declared, path, scope, filter, envelope, view }
@@ -300,7 +305,7 @@ export function pastList({
     ...declaration,
     method: 'GET',
     parameters: { customer_id: described(text, 'Whose list it is.') },
-    query: { ...query, ...list.query },
+    query: { ...list.query, ...query },
     view: pageView(list),
     answers: {
       200: { description: 'A page of the list at an instant.', headers: ['As-Of'] },

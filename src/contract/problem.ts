@@ -110,8 +110,10 @@ const plainProblems = {
   },
   gone: {
     status: 410,
-    meaning: 'What was stored at that time is unknown: the records are kept since later.',
-    remedy: 'Ask for a later time; `meta.kept_since` is the first one.',
+    meaning:
+      'What was stored at that time is unknown, since the records are kept from a later one; or events after the cursor are gone.',
+    remedy:
+      'Ask for a later time; `meta.kept_since` is the first one. For events, read the lists, then the events without a cursor.',
   },
   preconditionFailed: {
     status: 412,

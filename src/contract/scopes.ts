@@ -7,7 +7,11 @@ export const readScopes = [
   'exchange:read_issuer_quote_execution',
 ] as const
 
-export const customerScopes = [...readScopes, 'fee:write_crypto_withdrawal_fee'] as const
+export const customerScopes = [
+  ...readScopes,
+  'fee:write_crypto_withdrawal_fee',
+  'events:read_event',
+] as const
 
 /** Scopes of the operator's clients, for `/ingest/v1` only. No customer's client may have one. */
 export const operatorScopes = [

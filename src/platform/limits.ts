@@ -8,6 +8,13 @@ export const limits = {
   pageSizeDefault: 100,
   /** Answers of lists that are kept in memory, of each process. */
   keptPagesBytesMax: 32 * 1024 * 1024,
+  /** Events of a page, as the public API of this family has it. */
+  eventsPageMax: 100,
+  /** How long a request may wait for an event. Proxies end silent requests after a minute. */
+  eventsWaitSecondsMax: 30,
+  /** Events that one page of a filtered feed reads at most, and at a time: some milliseconds. */
+  eventsReadMax: 5000,
+  eventsReadTogether: 500,
   /** Contract, section 8: entries of one identifier filter. */
   filterEntriesMax: 100,
   /** Entries of a filter that the contract does not limit: as many as a page has records. */

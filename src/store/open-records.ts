@@ -1,4 +1,3 @@
-import type { Tenant } from '../contract/principal.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Logger } from '../platform/log.ts'
 import type { Metrics } from '../platform/metrics/metrics.ts'
@@ -13,15 +12,12 @@ import { openKeptAnswers } from './merge/kept-answers.ts'
 import { openPutRecords, type PutTransactions } from './merge/put-queue.ts'
 import { clearRecords, countRecords, exportLines } from './records/all-records.ts'
 import type { OperatorRecords, Store } from './records.ts'
-import type { Reads, Session, Transact } from './session.ts'
+import type { Reads, Session, TenantReads, Transact } from './session.ts'
 import { openPastPages, pastRowReader, type ReadPastRow } from './versions/past-page.ts'
 import { openPruner } from './versions/prune.ts'
 import { openSearch } from './versions/search.ts'
 import { openTenantPast } from './versions/tenant-past.ts'
 import { openVersions } from './versions/versions.ts'
-
-/** What a read of a past time must have seen. Microseconds. */
-export type Shown = { readonly kind: string; readonly until: bigint }
 
 /** What an adapter gives the store of records. */
 export type RecordSessions = {
@@ -31,11 +27,7 @@ export type RecordSessions = {
   readonly metrics?: Metrics | undefined
   /** Reads of customers, which are checked for damage here. */
   readonly customers: ReadRecords
-  /**
-   * Reads of one tenant, which see nothing of any other. A replica answers only if it has replayed
-   * the changes of the kind up to a time, where one is given.
-   */
-  readonly ofTenant: (tenant: Tenant, shown?: Shown) => Reads
+  readonly ofTenant: TenantReads
   /** For requests of the operator, which have a deadline. */
   readonly requests: Reads & { readonly transact: Transact }
   /** For commands. */

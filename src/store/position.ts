@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import type { EventPlace } from './records/events.ts'
 
 /**
  * The sort key of a record: its time in microseconds and the 16 bytes of its id. The time is
@@ -39,6 +40,24 @@ export function textPosition(micros: bigint, text: string): Position {
 /** The text of a position that `textPosition` has made. */
 export const positionText = (position: Position): string =>
   Buffer.from(position.subarray(TIME_BYTES)).toString('latin1')
+
+/** A place among the events of a customer, as a position. */
+export function eventPosition({ storedAt, change, pruned }: EventPlace): Position {
+  const numbers = Buffer.alloc(POSITION_BYTES - TIME_BYTES)
+  numbers.writeBigInt64BE(change)
+  numbers.writeBigInt64BE(pruned, numbers.length / 2)
+  return Buffer.concat([timePrefix(storedAt), numbers])
+}
+
+/** The place of a position that `eventPosition` has made. */
+export function eventPlaceOf(position: Position): EventPlace {
+  const numbers = Buffer.from(position.subarray(TIME_BYTES))
+  return {
+    storedAt: positionMicros(position),
+    change: numbers.readBigInt64BE(),
+    pruned: numbers.readBigInt64BE(numbers.length / 2),
+  }
+}
 
 /** The time of a position, in microseconds. */
 export function positionMicros(position: Position): bigint {

@@ -1,8 +1,8 @@
 import type { Tenant } from '../contract/principal.ts'
 import type { ListView, Resource, View } from '../contract/resource.ts'
-import type { CustomerEvents } from './events/events.ts'
 import type { DamageScan } from './integrity/damage-scan.ts'
 import type { StoredRows } from './integrity/stored-rows.ts'
+import type { CustomerEvents } from './records/events.ts'
 import type {
   FoundRecord,
   History,

@@ -1,3 +1,4 @@
+import type { Tenant } from '../contract/principal.ts'
 import type { NamedRow } from './row.ts'
 
 /** A value of a statement. A number is whole. */
@@ -31,6 +32,15 @@ export type Session = {
 
 /** Single statements, each of which may run in another session. */
 export type Reads = Pick<Session, 'rows'>
+
+/**
+ * Reads of one tenant, which see nothing of any other. A replica answers only if it has replayed
+ * the changes of the kind up to a time, where one is given.
+ */
+export type TenantReads = (tenant: Tenant, shown?: Shown) => Reads
+
+/** What a read of a past time must have seen. Microseconds. */
+export type Shown = { readonly kind: string; readonly until: bigint }
 
 export type StagedValue = Exclude<Value, boolean>
 

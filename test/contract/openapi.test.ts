@@ -2,7 +2,13 @@ import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { asOpenApi30 } from '../../src/http/documents/openapi-3.0.ts'
-import { contractFee, contractObjects, contractReads, type Fields } from '../support/contract.ts'
+import {
+  contractAdditions,
+  contractFee,
+  contractObjects,
+  contractReads,
+  type Fields,
+} from '../support/contract.ts'
 import { type Document, resolveSchema, type Schema } from '../support/documented.ts'
 import { startTestService } from '../support/harness.ts'
 
@@ -25,7 +31,30 @@ const problem: Fields = {
     errors: { '[]': 'array', 'parameter!': 'string', 'code!': 'string', 'reason!': 'string' },
   },
 }
-const shapes: Fields = { ...contractObjects, Problem: problem }
+/** An event, which the contract does not have. */
+const event: Fields = {
+  'id!': 'string uuid',
+  'type!': [
+    'fiat_account',
+    'fiat_deposit_instructions',
+    'deposit_address',
+    'statement',
+    'issuer_quote_execution',
+  ]
+    .flatMap((type) => [`${type}.created`, `${type}.updated`, `${type}.deleted`])
+    .concat('crypto_withdrawal_fee.consumed')
+    .join('|'),
+  'object_type!':
+    'fiat_account|fiat_deposit_instructions|deposit_address|statement|issuer_quote_execution|crypto_withdrawal_fee',
+  'object!': {
+    'id!': 'string uuid',
+    'kind!':
+      'fiat-accounts|fiat-deposit-instructions|deposit-addresses|statements|issuer-quote-executions|fees',
+  },
+  'created_at!': 'string date-time',
+  'as_of!': 'string date-time',
+}
+const shapes: Fields = { ...contractObjects, Problem: problem, Event: event }
 
 const resolved = (schema: Schema): Schema => resolveSchema(document, schema)
 
@@ -88,6 +117,11 @@ const shared = [
   'CreateCryptoWithdrawalFeeRequest',
   'CreateCryptoWithdrawalFeeRequestByAmount',
   'CreateCryptoWithdrawalFeeRequestByTotal',
+  'EventType',
+  'EventObjectType',
+  'EventObject',
+  'EventKind',
+  'EventsPage',
 ]
 
 /** The component of a page is named after its operation, `listStatements`. */
@@ -200,10 +234,14 @@ describe('/openapi.json', () => {
     assert.match(document.openapi, /^3\.1\./)
   })
 
-  test('has exactly the paths of the contract, each with its one method', () => {
+  test('has exactly the paths of the contract and the events, each with its one method', () => {
     assert.deepEqual(
       Object.keys(document.paths).toSorted(),
-      [...Object.keys(contractReads), contractFee.path].toSorted(),
+      [
+        ...Object.keys(contractReads),
+        contractFee.path,
+        ...Object.keys(contractAdditions),
+      ].toSorted(),
     )
     for (const [path, methods] of Object.entries(document.paths)) {
       assert.deepEqual(Object.keys(methods), [path === contractFee.path ? 'post' : 'get'])
@@ -309,7 +347,7 @@ for (const [path, { scope, shape, envelope, parameters }] of Object.entries(cont
         assert.equal(items?.$ref, `#/components/schemas/${shape}`)
         assert.equal(held?.content, undefined)
       }
-      const statuses = ['400', '401', '403', '417', '429', '431', '500', '503']
+      const statuses = ['400', '401', '403', '410', '417', '429', '431', '500', '503']
       const expected = envelope === undefined ? [...statuses, '404'].toSorted() : statuses
       assert.deepEqual(Object.keys(refusals), expected)
       for (const refusal of Object.values(refusals)) {

@@ -250,7 +250,8 @@ for (const operation of reads) {
         })
       }
 
-      if (type.endsWith('date-time')) {
+      // Which times `as_of` may name, the tests of past reads know.
+      if (type.endsWith('date-time') && name !== 'as_of') {
         test('may be written as a nested key, plain or percent-encoded', async () => {
           const [parameter = '', key = ''] = name.split('.')
           const plain = await callWith(operation, `${name}=2099-01-01T00:00:00Z`)

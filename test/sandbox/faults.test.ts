@@ -195,7 +195,7 @@ describe('POST /sandbox/faults', () => {
     const { body } = await sandbox.control('POST', '/sandbox/faults', mistyped)
     assert.match(
       body.detail,
-      /^operation must be getFiatAccount, .* createCryptoWithdrawalFee or \/oauth2\/token$/,
+      /^operation must be getFiatAccount, .* getEvent or \/oauth2\/token$/,
     )
     assertProblem(
       await sandbox.control('POST', '/sandbox/faults', { ...whole, customer_id: 'x' }),

@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import { asTenant } from '../../src/contract/principal.ts'
+import { eventKinds } from '../../src/resources/event-types.ts'
 import {
-  type EventKind,
   type EventPlace,
   type EventSelection,
   EventsUnknown,
   type StoredEvent,
-} from '../../src/store/events/events.ts'
-import { eventKinds } from '../../src/store/events/read-events.ts'
+} from '../../src/store/records/events.ts'
 import { openTestStore, resourceOf, type TestStore } from '../support/record-store.ts'
 import { aDepositAddress, aFiatAccount, anId, aStatement } from '../support/records.ts'
 
@@ -42,7 +41,7 @@ const placeOf = ({ change, storedAt }: StoredEvent, pruned = 0n): EventPlace => 
   pruned,
 })
 
-const withdraw = (kind: EventKind, id: string) =>
+const withdraw = (kind: string, id: string) =>
   tested.store.operator.put(resourceOf(kind), {
     record: { customerId: 'acme', id, withdraws: true },
     precondition: {},
@@ -105,7 +104,7 @@ test('pages of any size join without a gap or a repeat, in both orders', async (
 
 test('a reader sees the kinds that it names, and resumes after one that it does not', async () => {
   await storeSome()
-  const kinds = new Set<EventKind>(['statements'])
+  const kinds = new Set<string>(['statements'])
   const { events } = await pageOf('acme', { kinds })
   assert.deepEqual(events.map(shown), [expected[2], expected[5]])
   const [fourth] = (await pageOf('acme')).events.slice(3, 4)

@@ -70,6 +70,9 @@ export type ContractOperation = {
   readonly parameters: Readonly<Record<string, string>>
 }
 
+/** What every read takes beside the parameters of the contract. */
+const addition = { as_of: 'string date-time' } as const
+
 const flagOf = ({ deletedFlag }: List): Readonly<Record<string, string>> =>
   deletedFlag === undefined ? {} : { [deletedFlag]: 'boolean' }
 
@@ -91,6 +94,7 @@ function parametersOf(list: List, shape: string): Readonly<Record<string, string
     limit: `integer int32 1..${pageSize.max} = ${pageSize.default}`,
     order: 'DESC|ASC = DESC',
     page_cursor: 'string',
+    ...addition,
   }
 }
 
@@ -109,7 +113,7 @@ export const contractReads: Readonly<Record<string, ContractOperation>> = Object
           scope,
           shape: read.shape,
           envelope: undefined,
-          parameters: { 'id!': 'string uuid', ...flagOf(list) },
+          parameters: { 'id!': 'string uuid', ...flagOf(list), ...addition },
         },
       ]),
     ]
@@ -117,3 +121,9 @@ export const contractReads: Readonly<Record<string, ContractOperation>> = Object
 )
 
 export const contractFee = document.fee
+
+/** The operations beside those of the contract, by their paths. */
+export const contractAdditions = {
+  '/v2/events': { scope: 'events:read_event' },
+  '/v2/events/{id}': { scope: 'events:read_event' },
+} as const

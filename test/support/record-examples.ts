@@ -1,21 +1,25 @@
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
-import type {
-  BoundOperator,
-  GetOperation,
-  ListOperation,
-  Operation,
-} from '../../src/contract/operation.ts'
+import type { GetOperation, ListOperation, Operation } from '../../src/contract/operation.ts'
 import type { Example, OperationExamples } from '../../src/http/documents/openapi-examples.ts'
 import { problemOf, renderProblem } from '../../src/http/server/respond.ts'
 import { createCryptoWithdrawalFee } from '../../src/operations/create-crypto-withdrawal-fee.ts'
 import { gets, lists, operations } from '../../src/operations/index.ts'
+import { getEvent, listEvents } from '../../src/operations/list-events.ts'
 import { StoreUnavailable } from '../../src/store/unavailable.ts'
+import type { BoundOperator } from '../../src/values/time-range.ts'
 import { acme, startTestService, type TestService } from './harness.ts'
 import { acmeIdOf, callOf, pathOf, withdrawal } from './operation-calls.ts'
 import { operatorToken } from './operator-token.ts'
 import { rawSocket } from './raw-request.ts'
 import { recordCommon } from './record-common-examples.ts'
+import {
+  type PrunedEvents,
+  pruneEvents,
+  recordEvent,
+  recordEvents,
+  steadyEvent,
+} from './record-event-examples.ts'
 import { recordOperator } from './record-operator-examples.ts'
 import { recordSandbox } from './record-sandbox-examples.ts'
 import { startControlledSandbox } from './sandbox-control.ts'
@@ -30,18 +34,20 @@ export async function recordExamples(): Promise<Readonly<Record<string, Operatio
   const service = await startTestService({ env: { BURSAR_FEE_QUOTES_OPEN_MAX: '2' } })
   const limited = await startTestService({ env: { BURSAR_REQUESTS_PER_SECOND_MAX: '1' } })
   const withoutFees = await startTestService({ env: { BURSAR_ACCEPT_SAMPLE_FEES: 'false' } })
+  const pruned = await startTestService()
   const operatorService = await startTestService()
   const sandbox = await startControlledSandbox()
   try {
     const recorded: Record<string, OperationExamples> = {}
+    const services = { service, limited, withoutFees, pruned: await pruneEvents(pruned) }
     for (const operation of operations) {
-      recorded[operation.id] = await recordOperation(operation, { service, limited, withoutFees })
+      recorded[operation.id] = await recordOperation(operation, services)
     }
     const ofOperator = await recordOperator(operatorService)
     const ofSandbox = await recordSandbox(sandbox)
     return { ...recorded, ...ofOperator, ...ofSandbox, ...(await recordEvery(service, limited)) }
   } finally {
-    for (const started of [service, limited, withoutFees, operatorService, sandbox]) {
+    for (const started of [service, limited, withoutFees, pruned, operatorService, sandbox]) {
       await started.stop()
     }
   }
@@ -87,9 +93,11 @@ async function recordEvery(service: TestService, limited: TestService) {
   }
 }
 
-type Services = Readonly<Record<'service' | 'limited' | 'withoutFees', TestService>>
+type Services = Readonly<Record<'service' | 'limited' | 'withoutFees', TestService>> & {
+  readonly pruned: PrunedEvents
+}
 
-type Sent = {
+export type Sent = {
   readonly path: string
   readonly status: number
   readonly summary: string
@@ -110,10 +118,20 @@ const varying: Readonly<Record<string, string>> = {
   next_page_cursor: 'ARhrZXlfOGIxYmRmODFkZjEwNzk2ZGRjOWGphKEyMB25RljrXHCU0poqiraPHMwBfSbJCJz0s6Q3',
   expires_at: '2026-11-22T09:40:00Z',
   next_expires_at: '2026-11-22T09:40:00Z',
+  resume_cursor: 'ARhrZXlfOGIxYmRmODFkZjEwNzk2ZGRjOWGphKEyMB25RljrXHCU0poqiraPHMwBfSbJCJz0s6Q3',
+  kept_since: '2026-11-22T09:30:00Z',
 }
 
+const beforeAll = '2020-01-01T00:00:00Z'
+const earlierSummary = 'A time before the records are kept'
+
 function steady(text: string): unknown {
-  const value = JSON.parse(text, (name, inner) => varying[name] ?? inner)
+  const value = JSON.parse(text, (name, inner) => {
+    if (inner?.object_type !== undefined) return { ...inner, ...steadyEvent }
+    if (name === 'detail')
+      return inner.replace(/kept since [^;]+/, `kept since ${varying.kept_since}`)
+    return varying[name] ?? inner
+  })
   return 'expires_at' in value ? { ...value, id: '01a20051-dfc7-754c-a954-7733b45ee7b2' } : value
 }
 
@@ -130,16 +148,14 @@ async function send(service: TestService, sent: Sent): Promise<Example> {
 
 async function recordOperation(
   operation: Operation,
-  { service, limited, withoutFees }: Services,
+  services: Services,
 ): Promise<OperationExamples> {
+  const { service, limited } = services
   const body = operation.body !== undefined ? withdrawal : undefined
   const plain = { path: pathOf(operation), ...(body !== undefined && { body }) }
   const otherScope = operations.find(({ scope }) => scope !== operation.scope)?.scope
   const narrow = await service.tokenOf(acme, String(otherScope))
-  const isFee = operation.id === createCryptoWithdrawalFee.id
-  const special = isFee
-    ? await recordFee(service, withoutFees)
-    : await recordRead(operation, service)
+  const special = await recordSpecial(operation, services)
   const { path } = plain
   const unsent = { summary: 'No Authorization header', path, status: 401, token: null, body }
   const unscoped = { summary: 'A token of other scopes', path, status: 403, token: narrow, body }
@@ -187,7 +203,14 @@ async function sendLongHeaders({ url }: TestService): Promise<Example> {
   return { summary: 'A query that is too long', value: steady(text) }
 }
 
-async function recordRead({ id }: Operation, service: TestService): Promise<OperationExamples> {
+async function recordSpecial(
+  { id }: Operation,
+  { service, withoutFees, pruned }: Services,
+): Promise<OperationExamples> {
+  if (id === createCryptoWithdrawalFee.id) return await recordFee(service, withoutFees)
+  const events = { service, pruned, send, unknownId }
+  if (id === listEvents.id) return await recordEvents(events)
+  if (id === getEvent.id) return await recordEvent(events)
   const get = gets.find((operation) => operation.id === id)
   if (get !== undefined) return await recordGet(get, service)
   const list = lists.find((operation) => operation.id === id)
@@ -203,14 +226,25 @@ async function recordGet(
   const record = { path: at(acmeIdOf(operation)), status: 200, summary: 'The record' }
   const malformed = { path: at('12345'), status: 400, summary: 'An id that is no UUID' }
   const missing = { path: at(unknownId), status: 404, summary: 'An id of no record' }
-  const flags = Object.keys(operation.query).map((name) => [name, true])
+  const { as_of: _, ...others } = operation.query
+  const flags = Object.keys(others).map((name) => [name, true])
+  const earlier = {
+    path: `${record.path}?as_of=${beforeAll}`,
+    status: 410,
+    summary: earlierSummary,
+  }
   return {
-    parameters: { id: acmeIdOf(operation), ...Object.fromEntries(flags) },
+    parameters: {
+      id: acmeIdOf(operation),
+      ...Object.fromEntries(flags),
+      as_of: varying.kept_since,
+    },
     bodies: {},
     answers: {
       200: { record: await send(service, record) },
       400: { 'malformed-id': await send(service, malformed) },
       404: { 'unknown-id': await send(service, missing) },
+      410: { earlier: await send(service, earlier) },
     },
   }
 }
@@ -227,12 +261,14 @@ async function recordList(
   const parameters = parametersFor(operation, fixture)
   const first = { path: pathOf(operation, [['limit', '2']]), summary: 'A first page of two' }
   const tooLarge = { path: pathOf(operation, [['limit', '1001']]), summary: 'A limit over 1000' }
+  const earlier = { path: pathOf(operation, [['as_of', beforeAll]]), summary: earlierSummary }
   return {
     parameters,
     bodies: {},
     answers: {
       200: { 'first-page': await send(service, { ...first, status: 200 }) },
       400: { limit: await send(service, { ...tooLarge, status: 400 }) },
+      410: { earlier: await send(service, { ...earlier, status: 410 }) },
     },
   }
 }
@@ -248,7 +284,13 @@ function parametersFor(
     refId: 'ref_id',
     ...view.resource.columns,
   }
-  const paging = { limit: 2, order: 'DESC', order_by: 'CREATED_AT', page_cursor: '' }
+  const others = {
+    limit: 2,
+    order: 'DESC',
+    order_by: 'CREATED_AT',
+    page_cursor: '',
+    as_of: varying.kept_since,
+  }
   const outside: Partial<Record<BoundOperator, string>> = {
     lt: '2027-01-01T00:00:00Z',
     gt: '2026-01-01T00:00:00Z',
@@ -257,7 +299,7 @@ function parametersFor(
     const filtering = filter[name]
     switch (filtering?.kind) {
       case undefined:
-        return paging[name as keyof typeof paging]
+        return others[name as keyof typeof others]
       case 'anyOf': {
         const value = record[columns[filtering.column] ?? '']
         return 'each' in (query[name] ?? {}) ? [value] : value

@@ -79,6 +79,7 @@ export const serviceRows: Rows = {
   ],
   oauth: ['store', 'contract', 'vault', 'values', 'platform', 'background'],
   'withdrawal-fees': ['store', 'fees', 'contract', 'values', 'platform', 'background'],
+  events: ['store', 'resources', 'contract', 'values', 'platform'],
   history: ['store', 'resources', 'contract', 'values', 'platform'],
   'intake/requests': [
     'intake',
@@ -157,6 +158,7 @@ export const serviceRows: Rows = {
     'background',
   ],
   service: [
+    'events',
     'service-gauges',
     'service-metrics',
     'http',

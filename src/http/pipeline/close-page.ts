@@ -1,5 +1,5 @@
 import type { Operation } from '../../contract/operation.ts'
-import type { Caller } from '../../contract/principal.ts'
+import type { Caller, OperatorPrincipal } from '../../contract/principal.ts'
 import { invalidParameters, type ParameterFault } from '../../contract/problem.ts'
 import type { Answer } from '../../contract/request.ts'
 import { pageBuffers } from '../../platform/lent-buffers.ts'
@@ -17,11 +17,7 @@ import type { Found, FoundPage } from './reading.ts'
 import type { Input } from './validate.ts'
 
 /** The place that the page comes after. A cursor that was sealed for anything else is a 400. */
-export function openPage(
-  input: Input,
-  binding: () => Binding,
-  keys: CursorKeys,
-): Place | undefined {
+export function openPage(input: Input, binding: BindingOf, keys: CursorKeys): Place | undefined {
   const cursor = input.parameters.get('page_cursor')
   if (typeof cursor !== 'string' || cursor === '') return undefined
   const place = openCursor(keys, cursor, binding())
@@ -34,8 +30,8 @@ export function openPage(
 export function closePage(
   operation: Operation,
   input: Input,
-  { page, next, body, headers: own, isNew }: Found,
-  binding: () => Binding,
+  { page, next, resume, body, headers: own, isNew }: Found,
+  binding: BindingOf,
   keys: CursorKeys,
 ): Answer {
   const status = isNew === true ? operation.statusIfNew : operation.status
@@ -45,12 +41,29 @@ export function closePage(
     const cursor = place && sealCursor(keys, place, binding())
     return { status, headers, ...enclose(input.list?.envelope ?? '', page, cursor) }
   }
-  if (next !== undefined) {
-    const cursor = sealCursor(keys, { position: next }, binding())
-    const shown = { ...Object(body), next_page_cursor: cursor }
+  if (next !== undefined || resume !== undefined) {
+    const cursor = next && sealCursor(keys, { position: next }, binding())
+    const shown = {
+      ...Object(body),
+      ...(cursor !== undefined && { next_page_cursor: cursor }),
+      ...(resume !== undefined && { resume_cursor: resumeCursor(input, resume, binding, keys) }),
+    }
     return { status, headers, body: JSON.stringify(shown) }
   }
   return { status, headers, body: typeof body === 'object' ? JSON.stringify(body) : body }
+}
+
+/** The same text for the same place, so that a reader without news sees that at once. */
+function resumeCursor(
+  { parameters }: Input,
+  position: Uint8Array,
+  binding: BindingOf,
+  keys: CursorKeys,
+): string {
+  const given = parameters.get('page_cursor')
+  const held = typeof given === 'string' ? openCursor(keys, given, binding('ASC')) : undefined
+  const isSame = typeof held === 'object' && Buffer.compare(held.position, position) === 0
+  return isSame ? String(given) : sealCursor(keys, { position }, binding('ASC'))
 }
 
 const notStored = { 'cache-control': 'no-store' }
@@ -74,13 +87,17 @@ function enclose(
   return { body, sent: () => pageBuffers.takeBack(body) }
 }
 
-/** The binding of a request's cursors, which is computed at most once. */
-export function bindingOf(operation: Operation, caller: Caller, input: Input): () => Binding {
-  let binding: Binding | undefined
-  return () => {
-    binding ??= bind(scopeOf(operation, caller, input))
-    return binding
-  }
+/** The binding of a request's cursors to its order, or to another one. */
+export type BindingOf = (order?: 'ASC') => Binding
+
+/** Each binding is computed at most once. */
+export function bindingOf(operation: Operation, caller: Caller, input: Input): BindingOf {
+  const bindings = new Map<string | undefined, Binding>()
+  return (order) =>
+    bindings.getOrInsertComputed(order, () => {
+      const scope = scopeOf(operation, caller, input)
+      return bind(order === undefined ? scope : { ...scope, order })
+    })
 }
 
 /**
@@ -96,17 +113,23 @@ function scopeOf({ id }: Operation, caller: Caller, { parameters, list }: Input)
     const tenant = `operator ${parameters.get('customer_id')}`
     return { tenant, operation: `${id} ${view}`, order, filters }
   }
-  const others = [...parameters].filter(([name]) => name !== 'page_cursor' && name !== 'limit')
-  const boundTo = caller.tenant ?? caller.boundTo
+  const others = [...parameters].filter(([name]) => !ofThePage.has(name))
+  const operator = caller.tenant === null ? operatorOf(caller) : undefined
   return {
-    tenant: boundTo === null ? 'operator' : `operator ${boundTo}`,
+    tenant: operator ?? String(caller.tenant),
     operation: id,
-    order: 'ASC',
+    order: String(parameters.get('order') ?? 'ASC'),
     filters: JSON.stringify(others.toSorted(), (_name, value) =>
       typeof value === 'bigint' ? String(value) : value,
     ),
   }
 }
+
+const operatorOf = ({ boundTo }: OperatorPrincipal): string =>
+  boundTo === null ? 'operator' : `operator ${boundTo}`
+
+/** The parameters that may differ from page to page. The order has a place of its own. */
+const ofThePage: ReadonlySet<string> = new Set(['page_cursor', 'limit', 'order', 'wait'])
 
 const cursorFaults: Readonly<Record<CursorFault, Pick<ParameterFault, 'code' | 'reason'>>> = {
   malformed: { code: 'malformed', reason: 'token cannot be parsed' },

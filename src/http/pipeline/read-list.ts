@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
 import type { GetOperation, ListOperation } from '../../contract/operation.ts'
-import type { Principal } from '../../contract/principal.ts'
+import { pastInstant } from '../../contract/past-instant.ts'
+import type { Principal, Tenant } from '../../contract/principal.ts'
 import { echo, problem } from '../../contract/problem.ts'
 import type { Request, ReserveAnswer } from '../../contract/request.ts'
+import type { Clock } from '../../platform/clock.ts'
 import { limits } from '../../platform/limits.ts'
 import type { Metrics } from '../../platform/metrics/metrics.ts'
 import { version } from '../../platform/version.ts'
@@ -13,6 +15,7 @@ import { printInstant } from '../../values/instant.ts'
 import { isMatch, unlessMatched } from '../server/respond.ts'
 import type { CursorKeys } from './cursor.ts'
 import type { PageCache } from './page-cache.ts'
+import { instantOf } from './past-place.ts'
 import type { Reading } from './reading.ts'
 
 type ListDeps = {
@@ -21,19 +24,32 @@ type ListDeps = {
   readonly pages: PageCache
   readonly reserveAnswer: ReserveAnswer
   readonly metrics: Metrics
+  readonly clock: Clock
 }
 
 /** Reads one record of the caller. */
 export function readRecord(
   { view, filter, unknownId }: GetOperation,
-  { store }: Pick<ListDeps, 'store'>,
+  { store, clock }: Pick<ListDeps, 'store' | 'clock'>,
 ): Reading<Principal> {
   const flags = Object.keys(filter)
+  const readPast = async (tenant: Tenant, id: string, includeDeleted: boolean, asOf: bigint) => {
+    const anyOf = [{ column: 'id', values: [id] }]
+    const selection = { ...onlyOne, anyOf, includeDeleted, asOf }
+    const page = await store.customers.pageAsOf(tenant, view, selection)
+    const body = page.rows === 0 ? undefined : Buffer.from(page.items).toString()
+    page.release?.()
+    return body
+  }
   return {
     read: async ({ caller, parameters, trace }) => {
       const id = String(parameters.get('id'))
       const includeDeleted = flags.some((flag) => parameters.get(flag) === true)
-      const body = await store.customers.get(caller.tenant, view, id, includeDeleted)
+      const asOf = pastInstant(parameters.get('as_of'), clock)
+      const body =
+        asOf === undefined
+          ? await store.customers.get(caller.tenant, view, id, includeDeleted)
+          : await readPast(caller.tenant, id, includeDeleted, asOf)
       if (body === undefined) throw problem('notFound', unknownId(echo(id)))
       trace.rows = 1
       return { body }
@@ -41,14 +57,23 @@ export function readRecord(
   }
 }
 
+const onlyOne = {
+  from: undefined,
+  before: undefined,
+  after: undefined,
+  order: 'ASC',
+  limit: 1,
+} as const
+
 /**
  * Reads a page of the caller's records. A page that was kept is answered while its tag is that of
  * the current revision, and so is a 304. Neither reads the page. A page after a cursor is always
- * read: the cursor's key may be revoked, and a replica may be behind the page before.
+ * read: the cursor's key may be revoked, and a replica may be behind the page before. A page of
+ * the past has no tag, and no use for one: it never changes.
  */
 export function readList(
   list: ListOperation,
-  { store, cursorKeys, pages, reserveAnswer, metrics }: ListDeps,
+  { store, cursorKeys, pages, reserveAnswer, metrics, clock }: ListDeps,
 ): Reading<Principal> {
   const keyOf = ({ tenant }: Principal, { rawQuery }: Request) => `${list.id} ${rawQuery} ${tenant}`
   const revisionOf = ({ tenant }: Principal) => store.customers.revision(tenant, list.view.resource)
@@ -67,9 +92,19 @@ export function readList(
       await reserveAnswer(caller.clientId, answer.body?.length ?? 0, trace)
       return answer
     },
-    read: async ({ caller, list: input, place, headers, trace, request }) => {
+    read: async ({ caller, parameters, list: input, place, headers, trace, request }) => {
       assert(input !== undefined, 'the pipeline reads the parameters of a list')
       const isOwn = input.namedTenants.every((named) => named === caller.tenant)
+      const asOf = instantOf(pastInstant(parameters.get('as_of'), clock), place)
+      if (asOf !== undefined) {
+        const selection = { ...input.selection, after: place?.position, asOf }
+        if (isOwn) await reserveAnswer(caller.clientId, roomOf(selection), trace)
+        const page = isOwn
+          ? await store.customers.pageAsOf(caller.tenant, list.view, selection)
+          : emptyPage
+        trace.rows = page.rows
+        return { page: { ...page, asOf }, headers: { 'as-of': printInstant(asOf) } }
+      }
       const mayKeep = isOwn && place === undefined
       const key = keyOf(caller, request)
       const heldTag = headers['if-none-match']

@@ -3,12 +3,13 @@ import { noteExport, noteFullView } from '../../contract/access.ts'
 import type { PastList } from '../../contract/operation.ts'
 import { pastInstant } from '../../contract/past-instant.ts'
 import { asTenant, type OperatorPrincipal } from '../../contract/principal.ts'
-import { invalidParameters, problem } from '../../contract/problem.ts'
+import { problem } from '../../contract/problem.ts'
 import type { ReserveAnswer } from '../../contract/request.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { PastUnknown } from '../../store/records/history.ts'
 import type { Store } from '../../store/records.ts'
 import { printInstant } from '../../values/instant.ts'
+import { instantOf } from './past-place.ts'
 import { emptyPage, roomOf } from './read-list.ts'
 import type { Reading } from './reading.ts'
 
@@ -37,11 +38,7 @@ export const readPastList = (
     if (view === 'full' && resource.mask !== undefined) noteFullView(accessing, accessed)
     if (parameters.get('purpose') === 'export') noteExport(accessing, accessed)
     const given = pastInstant(parameters.get('as_of'), clock)
-    const asOf = place?.asOf ?? given ?? clock()
-    if (given !== undefined && given !== asOf) {
-      const reason = 'was issued for another as_of'
-      throw invalidParameters([{ parameter: 'page_cursor', code: 'other_filters', reason }])
-    }
+    const asOf = instantOf(given, place) ?? clock()
     const selection = { ...input.selection, after: place?.position, asOf }
     const isOwn = input.namedTenants.every((named) => named === customerId)
     if (isOwn) await reserveAnswer(caller.clientId, roomOf(selection), trace)

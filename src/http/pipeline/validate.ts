@@ -1,7 +1,6 @@
 import type { ArrayField } from '../../contract/fields.ts'
 import type {
   BodyInput,
-  BoundOperator,
   ListOperation,
   Operation,
   ParameterValue,
@@ -11,8 +10,8 @@ import type { Request } from '../../contract/request.ts'
 import type { Refusal } from '../../contract/schema-refusal.ts'
 import { limits } from '../../platform/limits.ts'
 import type { Selection } from '../../store/records/page.ts'
-import { largest, smallest } from '../../values/bounds.ts'
 import type { Instant } from '../../values/instant.ts'
+import { intersection, rangeOfBound, type TimeRange } from '../../values/time-range.ts'
 import { decodeValue, parseQuery, type RawQuery } from './parse-query.ts'
 import { readBody } from './read-body.ts'
 
@@ -124,39 +123,6 @@ function listInput(
     namedTenants,
     envelope,
     filters: JSON.stringify([anyOf, ...bounds, includeDeleted, namedTenants]),
-  }
-}
-
-type TimeRange = { readonly from: bigint | undefined; readonly before: bigint | undefined }
-
-/**
- * A bound as the exact half-open range from ≤ at < before. Stored times are whole microseconds, so
- * a finer bound lies between two of them.
- */
-function rangeOfBound(operator: BoundOperator, { micros, finer }: Instant): TimeRange {
-  const next = micros + 1n
-  const atOrAfter = finer ? next : micros
-  switch (operator) {
-    case 'lt':
-      return { from: undefined, before: atOrAfter }
-    case 'lte':
-      return { from: undefined, before: next }
-    case 'gte':
-      return { from: atOrAfter, before: undefined }
-    case 'gt':
-      return { from: next, before: undefined }
-    case 'eq':
-      // Nothing stored equals a time finer than a microsecond.
-      return { from: micros, before: finer ? micros : next }
-  }
-}
-
-function intersection(ranges: readonly TimeRange[]): TimeRange {
-  const [from, ...laterFroms] = ranges.flatMap((range) => range.from ?? [])
-  const [before, ...laterBefores] = ranges.flatMap((range) => range.before ?? [])
-  return {
-    from: from === undefined ? undefined : largest(from, ...laterFroms),
-    before: before === undefined ? undefined : smallest(before, ...laterBefores),
   }
 }
 

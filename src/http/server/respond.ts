@@ -1,14 +1,15 @@
 import { echo, Problem, problem } from '../../contract/problem.ts'
 import { type Answer, jsonAnswer, type Request } from '../../contract/request.ts'
 import { limits } from '../../platform/limits.ts'
+import { EventsUnknown } from '../../store/records/events.ts'
 import { PastUnknown } from '../../store/records/history.ts'
 import { StoreUnavailable } from '../../store/unavailable.ts'
 import { printInstant } from '../../values/instant.ts'
 
 /**
  * Maps a failure to the problem to answer. A Problem is itself, a store that cannot answer is a
- * 503, a time from before records are kept is a 410. Anything else is a defect of ours and a bare
- * 500, whose cause only the log sees.
+ * 503. A time from before records are kept, or a cursor from before events are, is a 410. Anything
+ * else is a defect of ours and a bare 500, whose cause only the log sees.
  */
 export function problemOf(failure: unknown): Problem {
   if (failure instanceof Problem) return failure
@@ -19,10 +20,14 @@ export function problemOf(failure: unknown): Problem {
     })
   }
   if (failure instanceof PastUnknown) return pastUnknown(failure)
+  if (failure instanceof EventsUnknown) return problem('gone', eventsGone)
   return problem('defect', 'something broke on our side; name the request_id when you report it', {
     cause: failure,
   })
 }
+
+const eventsGone =
+  'events after this cursor are gone; read the lists, then the events without page_cursor'
 
 function pastUnknown({ kind, keptSince }: PastUnknown): Problem {
   const since = printInstant(keptSince)

@@ -3,11 +3,11 @@ import { described, enumOf, text } from '../../contract/fields.ts'
 import { about, component, enumMember, timestampMember } from '../../contract/members.ts'
 import { type Operation, operation, type PastList, pastList } from '../../contract/operation.ts'
 import { nextPageCursor, pageCursor, pageSize } from '../../contract/paging.ts'
-import { asOf } from '../../contract/past-instant.ts'
+import { asOf, pastUnknownText } from '../../contract/past-instant.ts'
 import type { Resource } from '../../contract/resource.ts'
 import { resources } from '../../resources/catalogue.ts'
 import { lists } from '../index.ts'
-import { accessReason, nameOf, pastUnknownText, pluralOf } from './stored-records.ts'
+import { accessReason, nameOf, pluralOf } from './stored-records.ts'
 
 const origin = component(
   'VersionOrigin',

@@ -3,7 +3,7 @@ import { type TSchema, Type } from 'typebox'
 import { described, type Field, flag } from '../../contract/fields.ts'
 import { about, enumMember } from '../../contract/members.ts'
 import { type Operation, operation } from '../../contract/operation.ts'
-import { asOf } from '../../contract/past-instant.ts'
+import { asOf, pastUnknownText } from '../../contract/past-instant.ts'
 import type { Resource } from '../../contract/resource.ts'
 import { type OperatorScope, operatorScopes } from '../../contract/scopes.ts'
 import { limits } from '../../platform/limits.ts'
@@ -54,9 +54,6 @@ export const accessReason = ({ mask }: Pick<Resource, 'mask'>): Readonly<Record<
 
 /** `fiat accounts`. */
 export const pluralOf = ({ kind }: Pick<Resource, 'kind'>): string => kind.replaceAll('-', ' ')
-
-export const pastUnknownText =
-  'The time is before the one since which these records are kept; `meta.kept_since` names it.'
 
 /** The record of a PUT. The path has its id, and a client of one customer need not name that. */
 function recordToStore({ record }: Resource): TSchema {

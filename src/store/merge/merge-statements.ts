@@ -1,6 +1,6 @@
 import { fullTable, type Resource } from '../../contract/resource.ts'
 import type { Dialect } from '../dialect.ts'
-import { eventOf } from '../events/event-types.ts'
+import { eventOf } from '../records/event-actions.ts'
 import { addCustomers, countChanges, customerId, customerNumber } from '../schema/customers.ts'
 import { filterColumns, filterValue, memberColumns } from '../schema/tables.ts'
 import type { Statement } from '../session.ts'

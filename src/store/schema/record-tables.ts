@@ -6,10 +6,10 @@ import { memberColumns, searchedColumns } from './tables.ts'
  * Creates the tables of one kind. Columns of one width come first, which saves PostgreSQL the bytes
  * that align them. The primary key is the order of a page. An index that serves a
  * customer starts with the customer, or with an identifier and then the customer: so the operator's
- * search uses it too. `_identity` guards what is unique across customers. A record of a kind
- * without deletions is `deleted` once it is withdrawn: it keeps its row and its id, but no other
- * unique value. It has lost its id too where `id_taken` says so. The condition of `_by_change` holds
- * for every row: it keeps the planner from looking a record up by its customer alone.
+ * search uses it too. `_identity` guards what is unique across customers, and the condition of
+ * `_by_change` holds always: it keeps the planner from looking a record up by its customer alone.
+ * A record of a kind without deletions is `deleted` once it is withdrawn: it keeps its row and its
+ * id, but no other unique value. It has lost its id too where `id_taken` says so.
  */
 export function createKind(
   resource: Resource,
@@ -38,7 +38,7 @@ create table ${name} (
   customer ${types.customer} not null,
   deleted ${types.boolean} not null,
   id_taken ${types.boolean} not null default false,
-  -- What the version did to the record of its customer: see store/events/event-types.ts.
+  -- What the version did to the record of its customer: see store/records/event-actions.ts.
   event ${types.small} not null,
   ${listedId.columns.map((column) => `${column} ${types.id} not null,`).join('')}
   position ${types.position} not null,

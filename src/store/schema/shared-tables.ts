@@ -15,7 +15,7 @@ create table ${tableName('superseded')} (
   replaced_at ${types.integer} not null,
   -- The place of the version in the order of all versions of its customer, of every kind.
   change ${types.integer} not null,
-  -- What the version did to the record of its customer: see store/events/event-types.ts.
+  -- What the version did to the record of its customer: see store/records/event-actions.ts.
   event ${types.small} not null,
   body text not null,
   deleted_at ${types.integer},

@@ -1,13 +1,13 @@
 import type { Resource } from '../../contract/resource.ts'
 import type { Dialect } from '../dialect.ts'
-import type { CustomerEvents, EventKind } from '../events/events.ts'
-import { readEvents } from '../events/read-events.ts'
 import type { DamageList } from '../integrity/damage.ts'
-import type { RecordSessions } from '../open-records.ts'
+import type { CustomerEvents } from '../records/events.ts'
 import type { CustomerRecords } from '../records.ts'
+import type { TenantReads } from '../session.ts'
 import { openPastPages, pastRowReader } from './past-page.ts'
+import { readEvents } from './read-events.ts'
 
-type TenantSessions = { readonly dialect: Dialect } & Pick<RecordSessions, 'ofTenant'>
+type TenantSessions = { readonly dialect: Dialect; readonly ofTenant: TenantReads }
 
 /**
  * What a customer may read of its past. While damage of a kind is known, it is refused, as the
@@ -33,8 +33,7 @@ export function openTenantPast(
     },
     events: (tenant): CustomerEvents => {
       const events = readEvents(ofTenant(tenant), dialect, tenant)
-      const ofKinds = (kinds: ReadonlySet<EventKind>) =>
-        [...kinds].filter((kind) => kind !== 'fees')
+      const ofKinds = (kinds: ReadonlySet<string>) => [...kinds].filter((kind) => kind !== 'fees')
       return {
         ...events,
         page: (selection) => listing(ofKinds(selection.kinds), () => events.page(selection)),

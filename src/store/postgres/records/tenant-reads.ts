@@ -1,7 +1,6 @@
 import type { Tenant } from '../../../contract/principal.ts'
-import type { Shown } from '../../open-records.ts'
 import { isTrue, optionalWhole } from '../../row.ts'
-import type { Reads, Statement } from '../../session.ts'
+import type { Reads, Shown, Statement } from '../../session.ts'
 import { ReplicaBehind, type Servers } from '../cluster/servers.ts'
 import { dialect } from '../dialect.ts'
 import { rowsOf } from '../session.ts'

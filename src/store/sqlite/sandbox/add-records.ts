@@ -1,6 +1,6 @@
 import { fullTable, type Resource } from '../../../contract/resource.ts'
-import { eventNumbers } from '../../events/event-types.ts'
 import { stagedValues } from '../../merge/staging.ts'
+import { eventNumbers } from '../../records/event-actions.ts'
 import { whole } from '../../row.ts'
 import type { NewRecords } from '../../sandbox-state.ts'
 import { customerNumber } from '../../schema/customers.ts'
@@ -97,7 +97,7 @@ async function noteChange(
   const changes = [
     `insert into revision values (${number}, $2, $3) on conflict (customer, kind) do update
      set changed_at = max(changed_at + 1, excluded.changed_at)`,
-    `insert into kept_since values (${number}, $2, $3)
+    `insert into kept_since (customer, kind, at) values (${number}, $2, $3)
      on conflict (customer, kind) do update set at = min(at, excluded.at)`,
     `insert or ignore into extent (customer, kind, changed_at, low, high)
      select ${number}, $2, $3, * from (${reached})`,

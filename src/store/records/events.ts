@@ -1,14 +1,12 @@
-import type { RecordKind } from '../../resources/catalogue.ts'
-import type { EventAction } from './event-types.ts'
-
-/** A kind of record, or the fees of withdrawals. */
-export type EventKind = RecordKind | 'fees'
+import type { TimeRange } from '../../values/time-range.ts'
+import type { EventAction } from './event-actions.ts'
 
 /**
  * What a version did to a record, or a withdrawal to a fee. Times are microseconds since 1970, UTC.
  */
 export type StoredEvent = {
-  readonly kind: EventKind
+  /** A kind of record, or `fees`. */
+  readonly kind: string
   readonly id: string
   readonly action: EventAction
   /** Its place in the order of all versions of the customer, of every kind, from 1. */
@@ -29,7 +27,7 @@ export type EventPlace = {
 }
 
 export type EventSelection = {
-  readonly kinds: ReadonlySet<EventKind>
+  readonly kinds: ReadonlySet<string>
   readonly order: 'ASC' | 'DESC'
   /** Undefined from the first event on, or in DESC order from the last one. */
   readonly after: EventPlace | undefined
@@ -41,9 +39,6 @@ export type EventSelection = {
 /** low < change ≤ high. */
 export type EventRange = { readonly low: bigint; readonly high: bigint }
 
-/** A range of times in microseconds: from ≤ time < before. */
-export type EventTimes = { readonly from: bigint | undefined; readonly before: bigint | undefined }
-
 export type EventPage = {
   readonly events: readonly StoredEvent[]
   readonly more: boolean
@@ -53,8 +48,8 @@ export type EventPage = {
 }
 
 /**
- * Events after the place have been pruned, or lost in a fail-over or a restore: whoever goes on from
- * there would miss some.
+ * Events after the place have been pruned, or lost in a fail-over or a restore: whoever goes on
+ * from there would miss some.
  */
 export class EventsUnknown extends Error {
   override readonly name = 'EventsUnknown'
@@ -65,12 +60,12 @@ export type CustomerEvents = {
   /** Rejects with an EventsUnknown if it cannot go on from the place without a gap. */
   page(selection: EventSelection): Promise<EventPage>
   /** One event; undefined if it is unknown, pruned or of another kind. */
-  find(kinds: ReadonlySet<EventKind>, change: bigint): Promise<StoredEvent | undefined>
+  find(kinds: ReadonlySet<string>, change: bigint): Promise<StoredEvent | undefined>
   /** What hides the numbers of the customer's events in their ids; undefined without records. */
   secret(): Promise<Uint8Array | undefined>
   /**
    * The range of numbers with all events of these kinds and times. It may have others too, since
    * the clock of one kind can be behind that of another.
    */
-  rangeOf(kinds: ReadonlySet<EventKind>, times: EventTimes): Promise<EventRange>
+  rangeOf(kinds: ReadonlySet<string>, times: TimeRange): Promise<EventRange>
 }

@@ -1,0 +1,169 @@
+import type { Work, WorkInput } from '../contract/operation.ts'
+import type { Principal } from '../contract/principal.ts'
+import { noneFound, problem } from '../contract/problem.ts'
+import { limits } from '../platform/limits.ts'
+import {
+  eventKinds,
+  eventTypeOf,
+  kindOfType,
+  kindsOfScopes,
+  objectTypeOf,
+} from '../resources/event-types.ts'
+import { eventPlaceOf, eventPosition } from '../store/position.ts'
+import type {
+  CustomerEvents,
+  EventPlace,
+  EventRange,
+  StoredEvent,
+} from '../store/records/events.ts'
+import type { Store } from '../store/records.ts'
+import { type Instant, printInstant } from '../values/instant.ts'
+import {
+  type BoundOperator,
+  intersection,
+  rangeOfBound,
+  type TimeRange,
+} from '../values/time-range.ts'
+import { eventId, openEventId } from './event-id.ts'
+
+type EventDeps = { readonly store: Pick<Store, 'customers'> }
+
+/** The work of listEvents. */
+export const listEventsWork =
+  ({ store }: EventDeps): Work<Principal> =>
+  async (input) => {
+    const { caller, trace } = input
+    const events = store.customers.events(caller.tenant)
+    const asked = await readAsked(input, events)
+    const found = await readSome(events, asked)
+    trace.rows = found.events.length
+    const secret = found.events.length === 0 ? undefined : await events.secret()
+    const items = secret === undefined ? [] : found.events.map((one) => describeEvent(one, secret))
+    const next = found.more ? found.last : undefined
+    return {
+      body: { items },
+      next: next && eventPosition(next),
+      resume: eventPosition(resumeOf(asked, found)),
+    }
+  }
+
+/** The work of getEvent. An event that was pruned is 410, so that nobody takes it for a mistake. */
+export const getEventWork =
+  ({ store }: EventDeps): Work<Principal> =>
+  async ({ caller, parameters }) => {
+    const id = String(parameters.get('id'))
+    const events = store.customers.events(caller.tenant)
+    const secret = await events.secret()
+    const change = secret && openEventId(secret, id)
+    if (secret === undefined || change === undefined) throw noneFound('event', id)
+    const found = await events.find(new Set(eventKinds), change)
+    if (found === undefined) throw problem('gone', 'the event has been pruned')
+    if (!kindsOfScopes(caller.scopes).has(found.kind)) throw noneFound('event', id)
+    return { body: describeEvent(found, secret) }
+  }
+
+type Asked = {
+  readonly kinds: ReadonlySet<string>
+  readonly matches: (event: StoredEvent) => boolean
+  /** Whether `matches` may leave events of these kinds out. */
+  readonly isFiltered: boolean
+  readonly range: EventRange | undefined
+  readonly order: 'ASC' | 'DESC'
+  readonly after: EventPlace | undefined
+  readonly limit: number
+}
+
+async function readAsked(
+  { caller, parameters, after }: WorkInput<Principal>,
+  events: CustomerEvents,
+): Promise<Asked> {
+  const types = parameters.get('type') as readonly string[] | undefined
+  const readable = kindsOfScopes(caller.scopes)
+  const named = types && new Set(types.map((type) => kindOfType.get(type)))
+  const kinds = named === undefined ? readable : readable.intersection(named)
+  const times = timesOf(parameters)
+  const isBounded = times.from !== undefined || times.before !== undefined
+  return {
+    kinds,
+    matches: ({ kind, action, storedAt }) =>
+      (types === undefined || types.includes(eventTypeOf(kind, action))) &&
+      (times.from === undefined || storedAt >= times.from) &&
+      (times.before === undefined || storedAt < times.before),
+    isFiltered: types !== undefined || isBounded,
+    range: isBounded && kinds.size > 0 ? await events.rangeOf(kinds, times) : undefined,
+    order: parameters.get('order') === 'DESC' ? 'DESC' : 'ASC',
+    after: after && eventPlaceOf(after),
+    limit: Number(parameters.get('limit') ?? limits.eventsPageMax),
+  }
+}
+
+const timesOf = (parameters: WorkInput<Principal>['parameters']): TimeRange =>
+  intersection(
+    boundOperators.flatMap((operator) => {
+      const given = parameters.get(`created_at.${operator}`)
+      return given === undefined ? [] : rangeOfBound(operator, given as Instant)
+    }),
+  )
+
+const boundOperators: readonly BoundOperator[] = ['lt', 'lte', 'eq', 'gte', 'gt']
+
+type FoundEvents = {
+  readonly events: readonly StoredEvent[]
+  readonly more: boolean
+  /** The first and the last event that was read, whether or not it matches. */
+  readonly first: EventPlace | undefined
+  readonly last: EventPlace | undefined
+  readonly changes: bigint
+  readonly pruned: bigint
+}
+
+/**
+ * Reads a page. Where few events match, it ends after a bounded number of others, and the next page
+ * goes on there.
+ */
+async function readSome(reader: CustomerEvents, asked: Asked): Promise<FoundEvents> {
+  const { kinds, matches, isFiltered, range, order, after, limit } = asked
+  const events: StoredEvent[] = []
+  let first: EventPlace | undefined
+  let last = after
+  let read = 0
+  for (;;) {
+    const wanted = isFiltered ? limits.eventsReadTogether : limit
+    const page = await reader.page({ kinds, order, after: last, range, limit: wanted })
+    const { changes, pruned } = page
+    for (const event of page.events) {
+      const { change, storedAt } = event
+      last = { change, storedAt, pruned: after?.pruned ?? pruned }
+      first ??= last
+      read += 1
+      if (matches(event) && events.push(event) === limit) break
+    }
+    const newest = page.events.at(-1)
+    const more = page.more || (newest !== undefined && newest.change !== last?.change)
+    if (!more || events.length === limit || read >= limits.eventsReadMax) {
+      return { events, more, first, last, changes, pruned }
+    }
+  }
+}
+
+/**
+ * Where a reader goes on. In DESC order it is after the newest event of the page, since older ones
+ * do not come after it.
+ */
+function resumeOf({ order, after }: Asked, { first, last, pruned }: FoundEvents): EventPlace {
+  return (order === 'ASC' ? last : first) ?? after ?? { change: 0n, storedAt: 0n, pruned }
+}
+
+function describeEvent(
+  { kind, id, action, change, storedAt, asOf }: StoredEvent,
+  secret: Uint8Array,
+) {
+  return {
+    id: eventId(secret, change),
+    type: eventTypeOf(kind, action),
+    object_type: objectTypeOf(kind),
+    object: { id, kind },
+    created_at: printInstant(storedAt),
+    as_of: printInstant(asOf),
+  }
+}

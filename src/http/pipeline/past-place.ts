@@ -1,0 +1,11 @@
+import { invalidParameters } from '../../contract/problem.ts'
+import type { Place } from './cursor.ts'
+
+/** The time of a past page, which its cursor has. Throws a 400 for a cursor of another time. */
+export function instantOf(given: bigint | undefined, place: Place | undefined): bigint | undefined {
+  if (place !== undefined && given !== undefined && place.asOf !== given) {
+    const reason = 'was issued for another as_of'
+    throw invalidParameters([{ parameter: 'page_cursor', code: 'other_filters', reason }])
+  }
+  return place?.asOf ?? given
+}
