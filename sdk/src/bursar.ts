@@ -1,12 +1,13 @@
 import type { Fetch, Received } from './calls.ts'
 import type { ClientCredentials } from './client-credentials.ts'
+import type { Feed, FollowOptions } from './follow.ts'
 import type { Hooks } from './hooks.ts'
 import type { List } from './list.ts'
 import type { components, operations } from './schema.ts'
 import type { AccessToken } from './tokens.ts'
 
 type Schemas = components['schemas']
-type Query<Id extends keyof operations> = NonNullable<operations[Id]['parameters']['query']>
+export type Query<Id extends keyof operations> = NonNullable<operations[Id]['parameters']['query']>
 
 export type BursarOptions = {
   /** The address of the API, without `/v2`. */
@@ -37,12 +38,24 @@ export type Call<T> = Promise<T> & { withResponse(): Promise<Received<T>> }
 
 /** A client of the API; it has one method for each operation. */
 export type Bursar = {
+  readonly events: {
+    get(id: string, options?: RequestOptions): Call<Event>
+    list(query?: Query<'listEvents'>, options?: RequestOptions): List<Event>
+    /**
+     * Events as they come, in their order, at least once each. Throws a `GoneError` if events after
+     * the cursor are gone: read the lists again then.
+     */
+    follow(options?: FollowOptions & { readonly types?: readonly EventType[] }): Feed<Event>
+  }
   readonly fiatAccounts: {
     get(id: string, options?: RequestOptions & Query<'getFiatAccount'>): Call<FiatAccount>
     list(query?: Query<'listFiatAccounts'>, options?: RequestOptions): List<FiatAccountListItem>
   }
   readonly fiatDepositInstructions: {
-    get(id: string, options?: RequestOptions): Call<FiatDepositInstructions>
+    get(
+      id: string,
+      options?: RequestOptions & Query<'getFiatDepositInstructions'>,
+    ): Call<FiatDepositInstructions>
     list(
       query?: Query<'listFiatDepositInstructions'>,
       options?: RequestOptions,
@@ -68,6 +81,8 @@ export type Bursar = {
   }
 }
 
+export type Event = Schemas['Event']
+export type EventType = Schemas['EventType']
 export type FiatAccount = Schemas['FiatAccount']
 export type FiatAccountListItem = Schemas['FiatAccountListItem']
 export type FiatDepositInstructions = Schemas['FiatDepositInstructions']

@@ -14,14 +14,17 @@ export function createBursar(options: BursarOptions): Bursar {
   const fetch: Fetch = options.fetch ?? ((input, init) => globalThis.fetch(input, init))
   const defaults = checked({ maxAttempts, retryDelayMs, timeoutMs, fetch, hooks })
   const tokens = openTokens(fetchTokenOf(options, baseUrl, defaults), Date.now)
-  return operationsOf(createClient<paths>({ baseUrl }), async (send, mayRepeat, own) =>
-    call(
-      (fetch, headers) => send({ fetch, headers }),
-      tokens,
-      mayRepeat,
-      withOwn(defaults, own),
-      own.signal,
-    ),
+  return operationsOf(
+    createClient<paths>({ baseUrl }),
+    async (send, mayRepeat, own) =>
+      call(
+        (fetch, headers) => send({ fetch, headers }),
+        tokens,
+        mayRepeat,
+        withOwn(defaults, own),
+        own.signal,
+      ),
+    defaults,
   )
 }
 

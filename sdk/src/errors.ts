@@ -66,6 +66,14 @@ export class NotFoundError extends BursarError {
   override readonly name = 'NotFoundError'
 }
 
+/**
+ * 410: what is asked for is no longer kept. Events after a cursor are gone: read the lists again.
+ * Or a time of `as_of` is too early; `meta.kept_since` is the first.
+ */
+export class GoneError extends BursarError {
+  override readonly name = 'GoneError'
+}
+
 /** 429: a limit is used up; `retryAfterSeconds` says for how long. */
 export class RateLimitError extends BursarError {
   override readonly name = 'RateLimitError'
@@ -143,6 +151,7 @@ function classOf(status: number): new (facts: Facts) => BursarError {
   if (status === 401) return AuthenticationError
   if (status === 403) return PermissionError
   if (status === 404) return NotFoundError
+  if (status === 410) return GoneError
   if (status === 429) return RateLimitError
   return status >= 500 ? ServerError : BursarError
 }

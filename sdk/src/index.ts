@@ -8,6 +8,7 @@ export {
   BadRequestError,
   BursarError,
   ConnectionError,
+  GoneError,
   NotFoundError,
   type ParameterFault,
   PermissionError,
@@ -15,6 +16,7 @@ export {
   ServerError,
   UnknownParameterError,
 } from './errors.ts'
+export type { Feed, Followed, FollowedPage, FollowOptions } from './follow.ts'
 export type { AttemptInfo, Hooks, ResponseInfo, RetryInfo } from './hooks.ts'
 export type { List, Page } from './list.ts'
 export type { components, operations, paths } from './schema.ts'

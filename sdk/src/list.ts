@@ -5,6 +5,8 @@ export type Page<T> = {
   readonly items: readonly T[]
   /** Pass it as `page_cursor` to continue later; undefined on the last page. */
   readonly nextPageCursor: string | undefined
+  /** Of events only, on every page: the cursor that shows what comes later, also after the last. */
+  readonly resumeCursor?: string
   readonly requestId: string | undefined
   /** Of the answer. Empty where a filter without values sent no request. */
   readonly headers: Headers

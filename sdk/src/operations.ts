@@ -1,7 +1,8 @@
 import type { Client } from 'openapi-fetch'
-import type { Bursar, Call, RequestOptions } from './bursar.ts'
+import type { Bursar, BursarOptions, Call, Event, Query, RequestOptions } from './bursar.ts'
 import type { Answer, Fetch, Received } from './calls.ts'
 import type { BursarError } from './errors.ts'
+import { followed, WAIT_SECONDS_MAX } from './follow.ts'
 import { type List, listOf, type Page } from './list.ts'
 import { mayRepeatRead, mayRepeatWrite } from './retry.ts'
 import type { paths } from './schema.ts'
@@ -15,10 +16,10 @@ type Perform = <T>(
 ) => Promise<Received<T>>
 
 /**
- * The eight operations of the document. Their queries have the names of the document, so one guide
+ * The operations of the document. Their queries have the names of the document, so one guide
  * serves every language.
  */
-export function operationsOf(api: Client<paths>, perform: Perform): Bursar {
+export function operationsOf(api: Client<paths>, perform: Perform, defaults: FeedDefaults): Bursar {
   const read = <T>(send: Send<T>, options: RequestOptions, filters = {}): Call<T> => {
     const received = async () => {
       requireValues(filters)
@@ -27,8 +28,14 @@ export function operationsOf(api: Client<paths>, perform: Perform): Bursar {
     return callOf(received())
   }
   const list = listsOf(perform)
-
   return {
+    events: {
+      get: (id, options = {}) => {
+        const params = { path: { id } }
+        return read((init) => api.GET('/v2/events/{id}', { ...init, params }), options)
+      },
+      ...feedOf(api, perform, defaults),
+    },
     fiatAccounts: {
       get: (id, { signal, maxAttempts, timeoutMs, ...query } = {}) => {
         const params = { path: { id }, query }
@@ -44,10 +51,11 @@ export function operationsOf(api: Client<paths>, perform: Perform): Bursar {
       },
     },
     fiatDepositInstructions: {
-      get: (id, options = {}) => {
-        const params = { path: { id } }
+      get: (id, { signal, maxAttempts, timeoutMs, ...query } = {}) => {
+        const params = { path: { id }, query }
         const path = '/v2/transfer/fiat-deposit-instructions/{id}'
-        return read((init) => api.GET(path, { ...init, params }), options)
+        const send = (init: Init) => api.GET(path, { ...init, params })
+        return read(send, { signal, maxAttempts, timeoutMs }, query)
       },
       list: (filters = {}, options = {}) => {
         const path = '/v2/transfer/fiat-deposit-instructions'
@@ -88,6 +96,31 @@ export function operationsOf(api: Client<paths>, perform: Perform): Bursar {
   }
 }
 
+type FeedDefaults = Required<Pick<BursarOptions, 'retryDelayMs' | 'timeoutMs'>>
+
+function feedOf(
+  api: Client<paths>,
+  perform: Perform,
+  { retryDelayMs, timeoutMs }: FeedDefaults,
+): Omit<Bursar['events'], 'get'> {
+  const send = (params: Params<Query<'listEvents'>>) => (init: Init) =>
+    api.GET('/v2/events', { ...init, params })
+  return {
+    list: (filters = {}, options = {}) =>
+      listsOf(perform)(filters, options, send, ({ items }) => items),
+    follow: ({ types: type, ...options } = {}) => {
+      requireValues({ ...options, types: type })
+      if (type?.length === 0) throw new TypeError('types must not be empty, or no event matches')
+      const { signal, maxAttempts, wait = WAIT_SECONDS_MAX } = options
+      // The server answers in its usual time after the wait.
+      const own = { signal, maxAttempts, timeoutMs: wait * 1000 + timeoutMs }
+      const query = { ...(type && { type: [...type] }), wait }
+      const readPage = pagesOf(perform)(query, own, send, ({ items }) => items)
+      return followed<Event>(readPage, options, retryDelayMs)
+    },
+  }
+}
+
 /** Only one of the two promises is awaited, so the other must not count as unhandled. */
 function callOf<T>(received: Promise<Received<T>>): Call<T> {
   const data = received.then((answer) => answer.data)
@@ -98,36 +131,46 @@ function callOf<T>(received: Promise<Received<T>>): Call<T> {
   return Object.assign(data, { withResponse })
 }
 
-type Params<Query> = { readonly query: Query }
+type Params<Filters> = { readonly query: Filters }
 
-/** Returns lists: `send` requests a page, and `itemsOf` takes the records out of its body. */
+type PagedQuery = { readonly page_cursor?: string }
+type PagedBody = { readonly next_page_cursor?: string; readonly resume_cursor?: string }
+
+/** Reads pages: `send` requests one, and `itemsOf` takes the records out of its body. */
+const pagesOf =
+  (perform: Perform) =>
+  <Filters extends PagedQuery, Body extends PagedBody, T>(
+    filters: Filters,
+    options: RequestOptions,
+    send: (params: Params<Filters>) => Send<Body>,
+    itemsOf: (body: Body) => readonly T[],
+  ) =>
+  async (cursor: string | undefined): Promise<Page<T>> => {
+    // The caller may have changed them since.
+    requireValues(filters)
+    // No record matches an empty filter. A URL cannot say so: without the filter all match.
+    if (Object.values(filters).some((value) => Array.isArray(value) && value.length === 0)) {
+      return { items: [], nextPageCursor: undefined, requestId: undefined, headers: new Headers() }
+    }
+    const query = cursor === undefined ? filters : { ...filters, page_cursor: cursor }
+    const answer = await perform(send({ query }), mayRepeatRead, options)
+    const { data, requestId, headers } = answer
+    const { next_page_cursor: nextPageCursor, resume_cursor: resumeCursor } = data
+    const page = { items: itemsOf(data), nextPageCursor, requestId, headers }
+    return resumeCursor === undefined ? page : { ...page, resumeCursor }
+  }
+
+/** Returns lists of such pages. */
 const listsOf =
   (perform: Perform) =>
-  <
-    Query extends { readonly page_cursor?: string },
-    Body extends { readonly next_page_cursor?: string },
-    T,
-  >(
-    filters: Query,
+  <Filters extends PagedQuery, Body extends PagedBody, T>(
+    filters: Filters,
     options: RequestOptions,
-    send: (params: Params<Query>) => Send<Body>,
+    send: (params: Params<Filters>) => Send<Body>,
     itemsOf: (body: Body) => readonly T[],
   ): List<T> => {
     requireValues(filters)
-    const readPage = async (cursor: string | undefined): Promise<Page<T>> => {
-      // The caller may have changed them since.
-      requireValues(filters)
-      // No record matches an empty filter. A URL cannot say so: without the filter all match.
-      if (Object.values(filters).some((value) => Array.isArray(value) && value.length === 0)) {
-        const headers = new Headers()
-        return { items: [], nextPageCursor: undefined, requestId: undefined, headers }
-      }
-      const query = cursor === undefined ? filters : { ...filters, page_cursor: cursor }
-      const answer = await perform(send({ query }), mayRepeatRead, options)
-      const { data, requestId, headers } = answer
-      return { items: itemsOf(data), nextPageCursor: data.next_page_cursor, requestId, headers }
-    }
-    return listOf(readPage, options.signal)
+    return listOf(pagesOf(perform)(filters, options, send, itemsOf), options.signal)
   }
 
 /**
