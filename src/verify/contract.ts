@@ -128,3 +128,6 @@ export const singleReads: readonly SingleRead[] = Object.entries(document.reads)
 )
 
 export const feeOperation = { ...document.fee, shape: shapeOf(document.fee.shape) }
+
+/** The kind of a list's records in events: `fiat-accounts`. */
+export const kindOf = ({ name }: List): string => name.replaceAll(' ', '-')

@@ -15,6 +15,8 @@ export const verifyLimits = {
   pagesMax: 6,
   /** Pages of a thousand records that a question about every record reads of each list. */
   deepPagesMax: 5,
+  /** Pages of a hundred events from the first on: more than the sandbox has, in a second. */
+  feedPagesMax: 40,
   /** One walk through a list, so that a slow server leaves time for the other statements. */
   walkMs: 30_000,
   /** A page whose text is longer is kept without it: 50 pages of 0.5 MB would take 25 MB. */

@@ -4,6 +4,14 @@ import { type Item, present, textOf, timeOf } from './json.ts'
 
 export type Query = Readonly<Record<string, string | readonly string[]>>
 
+/** `?ids=a&ids=b`, or nothing for no parameter. */
+export function queryOf(query: Query): string {
+  const pairs = Object.entries(query).flatMap(([name, value]) =>
+    [value].flat().map((each) => [name, each]),
+  )
+  return pairs.length === 0 ? '' : `?${new URLSearchParams(pairs)}`
+}
+
 /** A filter or a bound with a value, and the records that it selects. */
 export type Condition = {
   readonly name: string

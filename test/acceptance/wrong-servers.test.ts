@@ -7,6 +7,7 @@ import { acme, borealis } from '../support/harness.ts'
 import { isLong } from '../support/long.ts'
 import { type ControlledSandbox, startControlledSandbox } from '../support/sandbox-control.ts'
 import { type Behind, fetchOf, recordAnswers, wronged } from './support/wrong-server.ts'
+import { ofEvents } from './support/wrong-servers/events.ts'
 import { ofFees } from './support/wrong-servers/fees.ts'
 import { ofHttp } from './support/wrong-servers/http.ts'
 import { leaks } from './support/wrong-servers/leaks.ts'
@@ -68,7 +69,7 @@ function verifyWith(answer: Behind, over: Partial<VerifyOptions> = {}) {
 
 const groupOf = (id: string): string => id.split('.')[0] ?? ''
 
-const wrongServers = [...leaks, ...ofLists, ...ofRecords, ...ofHttp, ...ofFees]
+const wrongServers = [...leaks, ...ofLists, ...ofRecords, ...ofHttp, ...ofFees, ...ofEvents]
 
 test('the corpus has at least 60 wrong servers, each with its own name', () => {
   assert.ok(wrongServers.length >= 60, String(wrongServers.length))

@@ -26,7 +26,7 @@ after(() => {
   for (const child of running) child.kill('SIGKILL')
 })
 
-/** Starts a program, which imports the client from its sources, because no package is built here. */
+/** Starts a program, which imports the sources of the client, because no package is built here. */
 function start(name: string, customer: SampleCustomer, env: Readonly<Record<string, string>>) {
   const source = readFileSync(`examples/events/${name}`, 'utf8')
   const file = join(folder, name)

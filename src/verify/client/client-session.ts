@@ -5,6 +5,7 @@ import { type Evidence, need } from '../verdicts.ts'
 import type { Query } from '../ways.ts'
 import type { Tokens } from './client-tokens.ts'
 import type { Call, Exchange } from './exchange.ts'
+import type { EventPage, Feed } from './feed.ts'
 import type { Pages, Sample } from './pages.ts'
 
 /** A page, and the parameters by which it was read. */
@@ -46,6 +47,12 @@ export type Session = {
   shown(list: List): Promise<readonly Shown[]>
   /** A record that only the flag for deleted records shows, or undefined. */
   deleted(list: List): Promise<Item | undefined>
+  /** The events from the first on, as far as the limits allow. */
+  feed(): Promise<Feed>
+  /** The newest events, newest first. */
+  newestEvents(): Promise<EventPage>
+  /** The first of the feed again, in small pages; needs two events. */
+  feedWalk(): Promise<Feed>
   /** Whether the token has the scope; true if the endpoint does not name its scopes. */
   hasScope(scope: string): boolean
   /** Not testable unless the token has the scope. */

@@ -2,10 +2,11 @@ import { depositAddresses, fiatDepositInstructions, type List, pageSize } from '
 import { idOf, textOf } from '../json.ts'
 import { ifNotTestable, need } from '../verdicts.ts'
 import { verifyLimits } from '../verify-limits.ts'
-import type { Query } from '../ways.ts'
+import { queryOf } from '../ways.ts'
 import { needRecords, type Session, type Walk } from './client-session.ts'
 import type { Tokens } from './client-tokens.ts'
 import type { Send } from './exchange.ts'
+import { events, readEvents, readFeed, walkFeed } from './feed.ts'
 import { readPages, sampleOf } from './pages.ts'
 import { findDeleted, readShown } from './shown.ts'
 
@@ -86,16 +87,19 @@ export function openSession(options: SessionOptions): Session {
     walk: perList((list) => walkList(session, list)),
     shown: perList((list) => readShown(session, list)),
     deleted: perList((list) => findDeleted(session, list)),
+    ...feedOf({ call, needScope }),
   }
   return session
 }
 
-/** `?ids=a&ids=b`, or nothing for no parameter. */
-function queryOf(query: Query): string {
-  const pairs = Object.entries(query).flatMap(([name, value]) =>
-    [value].flat().map((each) => [name, each]),
-  )
-  return pairs.length === 0 ? '' : `?${new URLSearchParams(pairs)}`
+function feedOf(caller: Pick<Session, 'call' | 'needScope'>) {
+  const { feedPagesMax: pagesMax } = verifyLimits
+  const feed = once(() => readFeed(caller, { limit: String(events.limitMax) }, { pagesMax }))
+  return {
+    feed,
+    feedWalk: once(async () => walkFeed(caller, await feed())),
+    newestEvents: once(() => readEvents(caller, { order: 'DESC' })),
+  }
 }
 
 /** As many records as a page may have; fewer where the target cannot do that. */

@@ -3,6 +3,7 @@ import { answerStatements } from './answer-statements.ts'
 import { authorizationStatements } from './authorization-statements.ts'
 import { cachingStatements } from './caching-statements.ts'
 import { cursorStatements } from './cursor-statements.ts'
+import { eventStatements } from './event-statements.ts'
 import { feeStatements } from './fee-statements.ts'
 import { filterStatements } from './filter-statements.ts'
 import { isolationStatements } from './isolation-statements.ts'
@@ -10,6 +11,7 @@ import { maskingStatements } from './masking-statements.ts'
 import { orderStatements } from './order-statements.ts'
 import { pagingStatements } from './paging-statements.ts'
 import { parameterStatements } from './parameter-statements.ts'
+import { pastStatements } from './past-statements.ts'
 import { problemStatements } from './problem-statements.ts'
 import { readStatements } from './read-statements.ts'
 import { tokenStatements } from './token-statements.ts'
@@ -30,6 +32,8 @@ export const allStatements: readonly Statement[] = [
   ...valueStatements,
   ...isolationStatements,
   ...cachingStatements,
+  ...eventStatements,
+  ...pastStatements,
   ...feeStatements,
   ...answerStatements,
 ]

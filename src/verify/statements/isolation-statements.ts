@@ -128,7 +128,7 @@ const showsForeign = (item: Item, by: string): string =>
   `it shows the other customer’s record ${idOf(item)}${by}`
 
 /** Not testable without a second client, or if it belongs to the same customer. */
-async function otherOf({ session, other }: Context): Promise<Session> {
+export async function otherOf({ session, other }: Context): Promise<Session> {
   need(other !== undefined, 'there is no second client (--other-client-id)')
   const [own, others] = [await session.customer(), await other.customer()]
   const isSame = own !== undefined && own === others

@@ -45,7 +45,7 @@ const problems: readonly WrongServerCase[] = [
   },
   {
     fault: 'answers 400 to an unknown id',
-    breaks: ['problems.unknown-id'],
+    breaks: ['problems.unknown-id', 'past.reads'],
     wrong: refuses(
       400,
       ({ status }, asked) => status === 404 && asked.url.pathname.startsWith('/v2/transfer/'),
@@ -53,12 +53,12 @@ const problems: readonly WrongServerCase[] = [
   },
   {
     fault: 'answers 404 to an id that is no UUID',
-    breaks: ['problems.malformed-id'],
+    breaks: ['problems.malformed-id', 'events.read'],
     wrong: statusOf(400, 404, ({ url }) => url.pathname.endsWith('no-uuid')),
   },
   {
     fault: 'answers 422 to a malformed parameter',
-    breaks: ['problems.bad-request'],
+    breaks: ['problems.bad-request', 'events.limit', 'past.future'],
     wrong: refuses(422, ({ status }, asked) => status === 400 && asks(asked, 'limit')),
   },
   {

@@ -179,6 +179,7 @@ const scopes: readonly WrongServerCase[] = [
       'authorization.reads-scope',
       'authorization.scope-challenge',
       'authorization.fee-scope',
+      'events.scope',
     ],
     wrong: withoutScope(() => true),
   },
@@ -235,7 +236,7 @@ const namesForeign = ({ url }: Asked, { foreignCustomer }: World): boolean =>
 const isolation: readonly WrongServerCase[] = [
   {
     fault: 'answers a record of another customer',
-    breaks: ['isolation.reads'],
+    breaks: ['isolation.reads', 'past.reads'],
     wrong: ({ foreignToken }) =>
       answeredWith(foreignToken, isSingle, ({ status }) => status === 404),
   },
@@ -283,6 +284,7 @@ const isolation: readonly WrongServerCase[] = [
         again: (asked: Asked) => Promise<Json>,
       ): Promise<Json> => {
         if (!isEmpty(answered) || !isList(asked) || !asks(asked, ...names)) return {}
+        if (asks(asked, 'as_of')) return {}
         const url = changedUrl(asked, (query) => {
           if (query.has('customer_id')) query.set('customer_id', foreignCustomer)
         })
@@ -376,7 +378,7 @@ const isolation: readonly WrongServerCase[] = [
 const deleted: readonly WrongServerCase[] = [
   {
     fault: 'shows a deleted account alone',
-    breaks: ['reads.deleted'],
+    breaks: ['reads.deleted', 'past.reads'],
     wrong: withQuery((query) => query.set('include_deleted', 'true'), isSingle),
   },
   ...['ids', 'ref_ids', 'created_at.eq', 'created_at.lte'].map((name) => ({
@@ -384,7 +386,10 @@ const deleted: readonly WrongServerCase[] = [
     breaks: ['filters.deleted'],
     wrong: withQuery(
       (query) => query.set('include_deleted', 'true'),
-      (asked) => isAccounts(asked) && asks(asked, name) && !asks(asked, 'include_deleted'),
+      (asked) =>
+        isAccounts(asked) &&
+        asks(asked, name) &&
+        !['include_deleted', 'as_of'].some((other) => asks(asked, other)),
     ),
   })),
   {

@@ -111,7 +111,7 @@ const paging: readonly WrongServerCase[] = [
   },
   {
     fault: 'answers 404 for an empty list',
-    breaks: ['paging.empty', 'isolation.statements'],
+    breaks: ['paging.empty', 'isolation.statements', 'past.versions'],
     wrong: refuses(404, (answered, asked) => isEmpty(answered) && isList(asked)),
   },
   {
@@ -212,6 +212,7 @@ const cursors: readonly WrongServerCase[] = [
       'cursors.filters',
       'cursors.list',
       'isolation.cursors',
+      'events.isolation',
     ],
     wrong: startsAgain((_, asked) => asks(asked, 'page_cursor')),
   },
@@ -226,7 +227,13 @@ const cursors: readonly WrongServerCase[] = [
   })),
   {
     fault: 'answers 500 to an altered cursor',
-    breaks: ['cursors.altered', 'isolation.cursors', 'answers.server-errors'],
+    breaks: [
+      'cursors.altered',
+      'isolation.cursors',
+      'answers.server-errors',
+      'events.isolation',
+      'events.wait',
+    ],
     wrong: refuses(
       500,
       ({ status, text }, asked) =>
@@ -368,7 +375,7 @@ const filters: readonly WrongServerCase[] = [
     ['gt', 'gte'],
   ].map(([right, wrong]) => ({
     fault: `takes created_at.${right} as created_at.${wrong}`,
-    breaks: [`filters.created_at.${right}`],
+    breaks: [`filters.created_at.${right}`, 'events.bounds'],
     wrong: {
       request: (asked: Asked) => ({
         url: new URL(asked.url.href.replace(`created_at.${right}=`, `created_at.${wrong}=`)),
@@ -455,7 +462,7 @@ const parameters: readonly WrongServerCase[] = [
   },
   {
     fault: 'ignores a date that is none',
-    breaks: ['parameters.dates'],
+    breaks: ['parameters.dates', 'past.future'],
     wrong: withQuery((query) => {
       for (const [name, value] of [...query]) if (value === 'yesterday') query.delete(name)
     }),

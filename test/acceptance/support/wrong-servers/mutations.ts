@@ -26,7 +26,9 @@ export type WrongServerCase = {
 // biome-ignore lint/suspicious/noExplicitAny: a test reads records of every shape
 export type Json = any
 
-const isApi = ({ url }: Asked): boolean => url.pathname.startsWith('/v2/')
+/** The five lists, their single reads and the fee; the feed has wrong servers of its own. */
+const isApi = ({ url }: Asked): boolean =>
+  url.pathname.startsWith('/v2/') && !url.pathname.startsWith('/v2/events')
 const isRead = ({ url }: Asked): boolean => /[0-9a-f]{12}$/i.test(url.pathname)
 
 /** Whether a list is requested: any, or the one whose path ends so. */
@@ -39,6 +41,9 @@ export const isSingle = (asked: Asked, kind = ''): boolean =>
 
 export const isAccount = (asked: Asked): boolean => isSingle(asked, 'fiat-accounts')
 export const isAccounts = (asked: Asked): boolean => isList(asked, '/fiat-accounts')
+
+export const isFeed = ({ url }: Asked): boolean => url.pathname === '/v2/events'
+export const isEvent = ({ url }: Asked): boolean => url.pathname.startsWith('/v2/events/')
 
 export const isFee = ({ url }: Asked): boolean => url.pathname.endsWith('/crypto-withdrawal')
 export const isToken = ({ url }: Asked): boolean => url.pathname === '/oauth2/token'

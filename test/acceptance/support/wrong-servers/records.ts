@@ -57,7 +57,7 @@ export const ofRecords: readonly WrongServerCase[] = [
   },
   {
     fault: 'answers records without an id',
-    breaks: ['values.members'],
+    breaks: ['values.members', 'past.versions'],
     wrong: with_((item) => delete item.id, isAccounts),
   },
   {
