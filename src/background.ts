@@ -86,6 +86,11 @@ export const jobs = {
     in: 'src/http/server/connections/connection-bounds.ts',
     everyMs: limits.answerTakenLookMs,
   },
+  'wake-readers': {
+    does: 'answers requests that wait for events, and looks for events where none are announced',
+    in: 'src/store/change-watch.ts',
+    everyMs: limits.readersLookMs,
+  },
   'measure-service': {
     does: 'counts open fee quotes and imports, and reads the delay of the event loop',
     in: 'src/service-gauges.ts',

@@ -286,7 +286,7 @@ export async function startService(sources: ServiceDeps): Promise<Service> {
   url = config.publicUrl ?? urlOf(config.host, new URL(listening).port)
   requireOneIssuer({ config, log }, url, await stores.claimIssuer(url))
   fees.warnWithoutFee()
-  const close = closerOf(life, server, opened.move())
+  const close = closerOf(life, server, store.customers.changes.stop, opened.move())
   return { url, operatorUrl, extension, reload: fees.reload, close }
 }
 
@@ -323,9 +323,15 @@ const quoteWork = (basis: () => FeeBasis, { quotes, clock, config }: ServicePart
   })
 
 const closerOf =
-  (life: Life, server: Server, running: AsyncDisposableStack): Service['close'] =>
+  (
+    life: Life,
+    server: Server,
+    endWaits: () => void,
+    running: AsyncDisposableStack,
+  ): Service['close'] =>
   async (drain) => {
     life.isEnding = true
+    endWaits()
     if (drain !== undefined) await server.drain(drain.lameDuckMs)
     await running.disposeAsync()
   }

@@ -26,6 +26,8 @@ export type Request = {
   readonly id: string
   /** Aborted when the caller has left before its answer. For work that takes long. */
   readonly left: () => AbortSignal
+  /** Leaves the requests in progress while it waits for news, and returns the way back. */
+  readonly rest: () => () => void
   readonly trace: Trace
 }
 

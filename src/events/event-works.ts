@@ -25,17 +25,22 @@ import {
   type TimeRange,
 } from '../values/time-range.ts'
 import { eventId, openEventId } from './event-id.ts'
+import { openEventWaits } from './event-waits.ts'
 
 type EventDeps = { readonly store: Pick<Store, 'customers'> }
 
-/** The work of listEvents. */
-export const listEventsWork =
-  ({ store }: EventDeps): Work<Principal> =>
-  async (input) => {
-    const { caller, trace } = input
+/** The work of listEvents. With `wait` it answers once there is an event, or at the end. */
+export function listEventsWork({ store }: EventDeps): Work<Principal> {
+  const waits = openEventWaits()
+  return async (input) => {
+    const { caller, parameters, trace } = input
     const events = store.customers.events(caller.tenant)
     const asked = await readAsked(input, events)
-    const found = await readSome(events, asked)
+    const seconds = Number(parameters.get('wait') ?? 0)
+    const isWaiting = seconds > 0 && asked.order === 'ASC' && asked.kinds.size > 0
+    const found = isWaiting
+      ? await waitForSome(input, asked, seconds)
+      : await readSome(events, asked)
     trace.rows = found.events.length
     const secret = found.events.length === 0 ? undefined : await events.secret()
     const items = secret === undefined ? [] : found.events.map((one) => describeEvent(one, secret))
@@ -46,6 +51,35 @@ export const listEventsWork =
       resume: eventPosition(resumeOf(asked, found)),
     }
   }
+
+  async function waitForSome(
+    { caller, request }: WorkInput<Principal>,
+    asked: Asked,
+    seconds: number,
+  ): Promise<FoundEvents> {
+    const endsAt = performance.now() + 1000 * seconds
+    const { tenant, clientId } = caller
+    const leave = waits.enter(clientId)
+    // Before the first read, so that no change falls between the two.
+    const wait = store.customers.changes.begin(tenant)
+    try {
+      let found = await readSome(store.customers.events(tenant), asked)
+      // What a replica does not have yet is on the primary.
+      const fresh = store.customers.events(tenant, true)
+      const left = request.left()
+      while (found.events.length === 0 && !found.more) {
+        const countAgain = request.rest()
+        const isChanged = await wait.until(found.changes, endsAt, left).finally(countAgain)
+        if (!isChanged) break
+        found = await readSome(fresh, { ...asked, after: found.last ?? asked.after })
+      }
+      return found
+    } finally {
+      wait.end()
+      leave()
+    }
+  }
+}
 
 /** The work of getEvent. An event that was pruned is 410, so that nobody takes it for a mistake. */
 export const getEventWork =

@@ -12,6 +12,9 @@ export const limits = {
   eventsPageMax: 100,
   /** How long a request may wait for an event. Proxies end silent requests after a minute. */
   eventsWaitSecondsMax: 30,
+  /** Requests that wait for events, of one client and of a process. Each holds some 10 KB. */
+  eventsWaitingPerClientMax: 100,
+  eventsWaitingMax: 12_000,
   /** Events that one page of a filtered feed reads at most, and at a time: some milliseconds. */
   eventsReadMax: 5000,
   eventsReadTogether: 500,
@@ -105,7 +108,8 @@ export const limits = {
   searchHitsMax: 20,
   /** Longer than the idle timeout of common load balancers (60 s), so that they close first. */
   keepAliveTimeoutMs: 72_000,
-  connectionsMax: 10_000,
+  /** Those that wait for events, as many in progress, and some that do nothing. */
+  connectionsMax: 20_000,
   /** Requests in progress on a process. More would wait for the stores longer than clients do. */
   requestsInProgressMax: 5000,
   /** A client must take an answer within this time: a page of 1 MB at 280 kbit/s. */

@@ -216,6 +216,20 @@ export const storeLimits = {
   /** Delay before the listening session is reopened, and pause between two notifications. */
   databaseListenRetryMs: 500,
   databaseChangeRestMs: 100,
+  /** Customers of one query for all readers that wait: some 2 ms on the embedded store. */
+  countedTogether: 500,
+  /** How often the embedded store looks for a commit of another connection: some microseconds. */
+  storeChangesLookMs: 50,
+  /** How often PostgreSQL is asked for changes where a pooler forbids LISTEN. */
+  databaseChangesLookMs: 1000,
+  /** How often readers whose time is over are answered, where nothing need be looked for. */
+  readersLookMs: 250,
+  /** Commits of so long a time share a notification. */
+  notifiedTogetherMs: 20,
+  /** Names of customers in one: 12 bytes each, of the 8,000 that a notification may have. */
+  notifiedNamesMax: 600,
+  /** With more customers than this, a merge tells every reader to look. */
+  notifiedCustomersMax: 6000,
   /** How often PostgreSQL looks whether the client of a statement that runs for long is gone. */
   databaseClientCheckMs: 5000,
   /** A statement of a command: to count 100 million records takes a minute or two. */

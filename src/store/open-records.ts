@@ -1,7 +1,9 @@
+import type { Background } from '../background.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Logger } from '../platform/log.ts'
 import type { Metrics } from '../platform/metrics/metrics.ts'
 import { resources } from '../resources/catalogue.ts'
+import { type ChangeSource, openChangeWatch } from './change-watch.ts'
 import type { Dialect } from './dialect.ts'
 import { type KeptMarks, openDamageList } from './integrity/damage.ts'
 import { type CheckTables, openDamageScan } from './integrity/damage-scan.ts'
@@ -40,6 +42,8 @@ export type RecordSessions = {
   ) => AsyncIterable<T>
   /** Reads past pages; by default each with a statement of its requests. */
   readonly readPastRow?: ReadPastRow
+  readonly changes: ChangeSource
+  readonly background: Background
   readonly puts: PutTransactions
   readonly beginLoad: OperatorRecords['beginLoad']
   /** The tables that `clear` empties besides those of records. */
@@ -52,6 +56,7 @@ export type RecordSessions = {
 export function openRecords(
   sessions: RecordSessions,
 ): Pick<Store, 'customers' | 'operator' | 'damage'> {
+  const changes = openChangeWatch(sessions.changes, sessions.background)
   const { dialect, clock, requests, commands, tables } = sessions
   const { readPastRow = pastRowReader(requests, dialect) } = sessions
   const damage = openDamageList(sessions.log, tables?.marks)
@@ -75,6 +80,7 @@ export function openRecords(
     customers: {
       ...intactRecords(sessions.customers, damage),
       ...openTenantPast(sessions, damage),
+      changes,
     },
     operator: intactOperator(operator, damage),
     damage: openDamageScan(resources, rows, damage, tables?.check),

@@ -1,5 +1,6 @@
 import type { Tenant } from '../contract/principal.ts'
 import type { ListView, Resource, View } from '../contract/resource.ts'
+import type { ChangeWatch } from './change-watch.ts'
 import type { DamageScan } from './integrity/damage-scan.ts'
 import type { StoredRows } from './integrity/stored-rows.ts'
 import type { CustomerEvents } from './records/events.ts'
@@ -54,8 +55,13 @@ export type CustomerRecords = {
    * PastUnknown for a time before the tenant's records of the kind are kept.
    */
   pageAsOf(tenant: Tenant, view: View, selection: PastSelection): Promise<PageRows>
-  /** What has happened to the tenant's records, in the order in which it was stored. */
-  events(tenant: Tenant): CustomerEvents
+  /**
+   * What has happened to the tenant's records, in the order in which it was stored. A fresh read
+   * has all that is committed, where a replica may lack the last of it.
+   */
+  events(tenant: Tenant, isFresh?: boolean): CustomerEvents
+  /** Tells readers when there is more. */
+  readonly changes: ChangeWatch
 }
 
 export type OperatorRecords = {

@@ -35,9 +35,9 @@ export type Reads = Pick<Session, 'rows'>
 
 /**
  * Reads of one tenant, which see nothing of any other. A replica answers only if it has replayed
- * the changes of the kind up to a time, where one is given.
+ * the changes of the kind up to a time, where one is given, and no fresh read.
  */
-export type TenantReads = (tenant: Tenant, shown?: Shown) => Reads
+export type TenantReads = (tenant: Tenant, must?: Shown | 'fresh') => Reads
 
 /** What a read of a past time must have seen. Microseconds. */
 export type Shown = { readonly kind: string; readonly until: bigint }

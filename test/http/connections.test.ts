@@ -181,8 +181,8 @@ describe('the limit of an address', () => {
     const admit = (address: string) => {
       const admitted = bounds.admit(address, '/v2/statements')
       return admitted instanceof Problem
-        ? { status: admitted.status, release: () => {} }
-        : { status: 200, release: admitted }
+        ? { status: admitted.status, end: () => {}, rest: () => () => {} }
+        : { status: 200, ...admitted }
     }
     const first = admit('2001:db8::1')
     const statuses = ['2001:db8::2', '2001:db8::3', '2001:db8:0:1::1', '::ffff:192.0.2.1'].map(
@@ -191,8 +191,21 @@ describe('the limit of an address', () => {
     assert.deepEqual(statuses, [200, 429, 200, 200])
     assert.equal(admit('2001:db8:ffff::1').status, 200)
     assert.equal(admit('192.0.2.2').status, 503)
-    first.release()
-    assert.equal(admit('2001:db8::3').status, 200)
+    first.end()
+    const waiting = admit('2001:db8::3')
+    assert.equal(waiting.status, 200)
+    const countAgain = waiting.rest()
+    const other = admit('2001:db8::4')
+    assert.deepEqual([other.status, admit('2001:db8::5').status], [200, 503])
+    countAgain()
+    waiting.end()
+    other.end()
+    // Ended while it waits, it must not count again.
+    const left = admit('2001:db8::3')
+    const comeBack = left.rest()
+    left.end()
+    comeBack()
+    assert.equal(admit('2001:db8::6').status, 200)
     bounds.stop()
   })
 })
@@ -211,12 +224,12 @@ test('a request whose body is never sent keeps no timer once its connection is c
 describe('the descriptor limit', () => {
   test('lowers the number of connections, and warns with what to change', () => {
     const { log, lines } = openTestLog()
-    for (const enough of [undefined, 10_256, 1_000_000]) {
-      assert.equal(connectionsWithin(enough, log), 10_000)
+    for (const enough of [undefined, 20_256, 1_000_000]) {
+      assert.equal(connectionsWithin(enough, log), 20_000)
     }
     assert.deepEqual(lines, [])
     assert.equal(connectionsWithin(1024, log), 768)
-    assert.match(lines.join(), /"connectionsMax":768.*raise the limit to 10256 \(ulimit -n/)
+    assert.match(lines.join(), /"connectionsMax":768.*raise the limit to 20256 \(ulimit -n/)
   })
 
   test('stops the start where it leaves too few connections', () => {

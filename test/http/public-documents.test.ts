@@ -68,6 +68,7 @@ describe('a static document', () => {
     address: '127.0.0.1',
     id: 'x',
     left: () => AbortSignal.any([]),
+    rest: () => () => {},
     trace: {},
   })
   const document = (body: PublicDocument['body'], changes?: true): PublicDocument => ({

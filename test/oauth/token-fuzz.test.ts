@@ -75,6 +75,7 @@ test('answers arbitrary input with RFC 6749 errors and no-store, never with 500'
         parameters: {},
         id: 'fuzz',
         left: () => AbortSignal.any([]),
+        rest: () => () => {},
         trace: {},
       }
       const answer = await answerOf(route, request)

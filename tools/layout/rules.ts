@@ -63,6 +63,7 @@ export const serviceRows: Rows = {
     'store/versions',
     'resources',
     'platform',
+    'background',
   ],
   'store/sqlite': adapter,
   'store/postgres': adapter,

@@ -1,7 +1,7 @@
 import { invalidParameters } from '../../contract/problem.ts'
 import type { Place } from './cursor.ts'
 
-/** The time of a past page, which its cursor has. Throws a 400 for a cursor of another time. */
+/** The time of a page of the past, which its cursor has. A cursor of another time is a 400. */
 export function instantOf(given: bigint | undefined, place: Place | undefined): bigint | undefined {
   if (place !== undefined && given !== undefined && place.asOf !== given) {
     const reason = 'was issued for another as_of'

@@ -12,7 +12,11 @@ import { step, within } from '../../platform/traces/span.ts'
 import type { AuditAnswer } from './audit-answers.ts'
 import { boundedRouting, pathOf } from './bound-request.ts'
 import { type Compress, openCompression } from './compress.ts'
-import { type ConnectionBounds, openConnectionBounds } from './connections/connection-bounds.ts'
+import {
+  type Admission,
+  type ConnectionBounds,
+  openConnectionBounds,
+} from './connections/connection-bounds.ts'
 import { connectionsWithin } from './connections/descriptors.ts'
 import { type Draining, drain } from './connections/drain.ts'
 import { type NodeServers, openNodeServers } from './connections/node-server.ts'
@@ -43,8 +47,8 @@ declare module 'fastify' {
     address: string
     /** By `performance.now()`. */
     begunAt: number
-    /** Counts the request no more, once it is admitted. */
-    release: (() => void) | undefined
+    /** Counts the request, once it is admitted. */
+    admission: Admission | undefined
   }
 }
 
@@ -94,8 +98,8 @@ export async function buildServer(options: ServerOptions): Promise<Server> {
     logsIgnoredParameters: options.logsIgnoredParameters === true,
     served: options.served,
     traceRequests: openTraceRequests(options.tracing),
-    ended: ({ release, trace }) => {
-      release?.()
+    ended: ({ admission, trace }) => {
+      admission?.end()
       unsent.end(trace)
     },
   })
@@ -123,7 +127,7 @@ export async function buildServer(options: ServerOptions): Promise<Server> {
   server.decorateRequest('trace')
   server.decorateRequest('address')
   server.decorateRequest('begunAt')
-  server.decorateRequest('release')
+  server.decorateRequest('admission')
   takeBodiesAsBytes(server)
   addHooks(server, options, frame, bounds)
   if (options.corsOrigins.length > 0) {
@@ -293,7 +297,7 @@ function addHooks(
   const admit = (raw: FastifyRequest, path: string): Problem | undefined => {
     const admitted = bounds.admit(raw.address, path)
     if (admitted instanceof Problem) return admitted
-    raw.release = admitted
+    raw.admission = admitted
     return undefined
   }
   // One hook, since the framework pays for each of them with every request.

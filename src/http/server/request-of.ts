@@ -23,6 +23,7 @@ export function requestOf(raw: FastifyRequest, response: ServerResponse): Reques
     address: raw.address,
     id: raw.id,
     left: () => leftOf(response),
+    rest: () => raw.admission?.rest() ?? (() => {}),
     trace: raw.trace,
   }
 }

@@ -14,7 +14,7 @@ import {
   type PutOptions,
   type RunBatch,
 } from './locked-customers.ts'
-import { type PutLocks, putBatch, putStatements } from './put-batch.ts'
+import { type PutLocks, type PutOutcomes, putBatch, putStatements } from './put-batch.ts'
 
 /** What an adapter gives to store single records. */
 export type PutTransactions = {
@@ -25,6 +25,8 @@ export type PutTransactions = {
   readonly weightPerKeyMax: number
   /** How many batches may run at a time, of all kinds. A kind may always have one. */
   readonly runningMax: number
+  /** Learns whose records a batch has changed; undefined where it may be others too. */
+  readonly committed?: (customerIds: readonly string[] | undefined) => void
   /** Runs work in a transaction that has empty staging tables. */
   transact<T>(resource: Resource, work: PutWork<T>, options: PutOptions): Promise<T>
 }
@@ -33,7 +35,7 @@ type PutWork<T> = (parts: { readonly session: Session; readonly locks: PutLocks 
 
 /** Stores single records. Those of a kind that wait together share a transaction and its waits. */
 export function openPutRecords(
-  { dialect, transact, ...bounds }: PutTransactions,
+  { dialect, transact, committed, ...bounds }: PutTransactions,
   clock: Clock,
   metrics: Metrics | undefined,
 ): OperatorRecords['put'] {
@@ -42,8 +44,12 @@ export function openPutRecords(
   let running = 0
   const openKind = (resource: Resource) => {
     const statements = putStatements(resource, dialect)
-    const runBatch: RunBatch = (batch, options) =>
-      transact(resource, (parts) => putBatch(parts, statements, batch, clock()), options)
+    const runBatch: RunBatch = async (batch, options) => {
+      const work: PutWork<PutOutcomes> = (parts) => putBatch(parts, statements, batch, clock())
+      const outcomes = await transact(resource, work, options)
+      committed?.(changedCustomers(batch, outcomes))
+      return outcomes
+    }
     const runCounted: RunBatch = async (batch, options) => {
       running += 1
       try {
@@ -60,6 +66,20 @@ export function openPutRecords(
     opened.set(resource.kind, put)
     return put(request)
   }
+}
+
+/** The customers whose records have changed; undefined where others may have lost a value. */
+function changedCustomers(
+  batch: readonly PutRequest[],
+  outcomes: PutOutcomes,
+): readonly string[] | undefined {
+  const changed = batch.filter((_request, at) => {
+    const outcome = outcomes[at]
+    if (outcome === undefined || outcome === 'later') return false
+    return outcome.outcome === 'added' || outcome.outcome === 'changed'
+  })
+  if (changed.some(({ takeOver }) => takeOver === true)) return undefined
+  return changed.map(({ record }) => record.customerId)
 }
 
 type QueueBounds = Pick<PutTransactions, 'waitMs' | 'weightPerKeyMax' | 'runningMax'> & {

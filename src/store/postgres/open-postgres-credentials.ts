@@ -1,4 +1,5 @@
 import { limits } from '../../platform/limits.ts'
+import { throttle } from '../../platform/schedule.ts'
 import { openCredentials } from '../credentials/open-credentials.ts'
 import type { CredentialStore } from '../credentials.ts'
 import { whole } from '../row.ts'
@@ -60,7 +61,12 @@ export function openPostgresCredentials(servers: Servers): CredentialStore {
     onChange: (run) => {
       // LISTEN is of a session, which no pooler keeps. The callers poll too.
       if (servers.pooler === 'transaction') return () => {}
-      const stop = listen(servers, CHANGED, run)
+      const notified = throttle(run, limits.databaseChangeRestMs)
+      const stopListening = listen(servers, CHANGED, notified.run)
+      const stop = () => {
+        stopListening()
+        notified.stop()
+      }
       listening.add(stop)
       return () => {
         listening.delete(stop)

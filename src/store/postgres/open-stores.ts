@@ -65,6 +65,7 @@ function postgresStores(
       sources.clock,
       { spools, mergeMs },
       sources.log,
+      sources.background,
     ),
   )
   const credentials = openOnce(() => openPostgresCredentials(opened.credentials))
@@ -95,6 +96,7 @@ function postgresStores(
     watch: undefined,
     confirmIntact: () => {},
     close: async () => {
+      await records.close()
       await imports.close()
       await audit.close()
       await credentials.close()

@@ -18,6 +18,7 @@ import { beginImport } from './import/import-connection.ts'
 import { openTransactions, queueTransactions } from './locks.ts'
 import { openMigrated } from './migrate.ts'
 import { customerRecords } from './records/customer-records.ts'
+import { changesOf } from './records/look-for-changes.ts'
 import { openReadInTurn } from './records/read-in-turn.ts'
 import { openReads, statementCache } from './session.ts'
 import { openMarkFiles, openTableCheck } from './tables/table-check.ts'
@@ -52,6 +53,8 @@ export function openSqliteStore(
     metrics,
     customers: customerRecords(cached, openReadInTurn(db)),
     ofTenant: () => reads,
+    changes: changesOf(cached, reads),
+    background,
     requests: { ...reads, transact },
     commands: { ...reads, transact },
     scanning: { rows: async (statement) => guarded(() => scanned.open()).rows(statement) },
@@ -74,6 +77,7 @@ export function openSqliteStore(
       return faults
     },
     close: async () => {
+      records.customers.changes.stop()
       tidying.stop()
       await tableCheck.close()
       // An export may have kept an import from emptying the log.

@@ -31,8 +31,9 @@ export function openTenantPast(
       const view = isListed(resource, table) ? 'customer' : 'full'
       return listing([kind], () => pageAsOf(resource, tenant, view, selection))
     },
-    events: (tenant): CustomerEvents => {
-      const events = readEvents(ofTenant(tenant), dialect, tenant)
+    events: (tenant, isFresh): CustomerEvents => {
+      const reads = ofTenant(tenant, isFresh === true ? 'fresh' : undefined)
+      const events = readEvents(reads, dialect, tenant)
       const ofKinds = (kinds: ReadonlySet<string>) => [...kinds].filter((kind) => kind !== 'fees')
       return {
         ...events,

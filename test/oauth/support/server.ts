@@ -36,5 +36,6 @@ async function readRequest(message: IncomingMessage): Promise<Request> {
   const address = String(forwarded ?? message.socket.remoteAddress)
   const body = await buffer(message)
   const parts = { method, path, rawQuery, headers, rawHeaders, body, address }
-  return { ...parts, parameters: {}, id: 'test', left: () => AbortSignal.any([]), trace: {} }
+  const left = () => AbortSignal.any([])
+  return { ...parts, parameters: {}, id: 'test', left, rest: () => () => {}, trace: {} }
 }

@@ -12,9 +12,16 @@ import { networkOf } from '../../../values/ip-network.ts'
 export type ConnectionBounds = {
   /** Closes connections over the limit of their address, and those that do not take an answer. */
   watch(server: Server): void
-  /** Counts a request, and returns what ends that or why the request is refused. */
-  admit(address: string, path: string): Problem | (() => void)
+  /** Counts a request, or returns why it is refused. */
+  admit(address: string, path: string): Problem | Admission
   stop(): void
+}
+
+/** A request in progress. */
+export type Admission = {
+  end(): void
+  /** Counts it no more while it waits for news, and returns what counts it again. */
+  rest(): () => void
 }
 
 export type Bounds = {
@@ -58,13 +65,44 @@ export function openConnectionBounds(bounds: Bounds, log: Logger): ConnectionBou
     },
     admit: (address, path) => {
       // A supervisor would restart a process that is only busy.
-      if (path === '/healthz') return () => {}
+      if (path === '/healthz') return uncounted
       if (requests.total() >= requestsMax) return tooManyInProgress
       const key = networkOf(address)
       const max = isTrusted(address) ? Number.POSITIVE_INFINITY : perAddressMax
-      return take(requests, key, max) ?? tooManyOfAddress
+      const release = take(requests, key, max)
+      return release === undefined
+        ? tooManyOfAddress
+        : admission(release, () => {
+            requests.add(key, 1)
+          })
     },
     stop: answers.stop,
+  }
+}
+
+const uncounted: Admission = { end: () => {}, rest: () => () => {} }
+
+/** Whoever has waited is not refused, so the requests may be more than the limit for a moment. */
+function admission(release: () => void, again: () => void): Admission {
+  let isCounted = true
+  let hasEnded = false
+  const uncount = () => {
+    if (isCounted) release()
+    isCounted = false
+  }
+  return {
+    end: () => {
+      hasEnded = true
+      uncount()
+    },
+    rest: () => {
+      uncount()
+      return () => {
+        if (hasEnded || isCounted) return
+        isCounted = true
+        again()
+      }
+    },
   }
 }
 

@@ -1,18 +1,22 @@
 import { limits } from '../../../platform/limits.ts'
 import type { ServerAddress } from '../../../platform/postgres-url.ts'
-import { systemSchedule, throttle } from '../../../platform/schedule.ts'
+import { systemSchedule } from '../../../platform/schedule.ts'
 import { type Connection, openConnection } from '../driver/connection.ts'
 import type { Servers } from './servers.ts'
 
 /**
  * Listens to a channel of the current primary over its own session, which it reopens when lost.
- * Calls `run` soon after each notification and each `listen`, because some may have been missed.
+ * Calls `heard` for each notification, and without one after each `listen`, because some may have
+ * been missed.
  */
-export function listen(servers: Servers, channel: string, run: () => void): () => void {
+export function listen(
+  servers: Servers,
+  channel: string,
+  heard: (payload: string | undefined) => void,
+): () => void {
   let address: ServerAddress | undefined
   let session: Connection | undefined
   let cancelRetry = () => {}
-  const notified = throttle(run, limits.databaseChangeRestMs)
   const start = () => {
     cancelRetry()
     session?.destroy()
@@ -26,11 +30,13 @@ export function listen(servers: Servers, channel: string, run: () => void): () =
     const own = openConnection(address, {
       parameters: {},
       connectTimeoutMs: CONNECT_MS,
-      onNotification: notified.run,
+      onNotification: heard,
       onClose: lost,
     })
     session = own
-    own.execute(`listen ${channel}`).then(notified.run, lost)
+    own.execute(`listen ${channel}`).then(() => {
+      if (session === own) heard(undefined)
+    }, lost)
   }
   const stopFollowing = servers.onNewPrimary((server) => {
     address = server.address
@@ -41,7 +47,6 @@ export function listen(servers: Servers, channel: string, run: () => void): () =
     address = undefined
     start()
     session = undefined
-    notified.stop()
   }
 }
 

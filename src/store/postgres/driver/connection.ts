@@ -41,7 +41,7 @@ export type SessionOptions = {
    */
   readonly pooler?: Pooler | undefined
   /** Called for each notification of a channel that the session listens to. */
-  readonly onNotification?: () => void
+  readonly onNotification?: (payload: string) => void
   /** Called when the session has ended. */
   readonly onClose?: () => void
 }
@@ -169,7 +169,7 @@ function openSession(address: ServerAddress, options: SessionOptions) {
       destroy()
       onClose()
     },
-    onnotify: onNotification,
+    onnotify: (_channel: string, payload: string) => onNotification(payload),
     socket: socket.open,
   }
   const sql = postgres(settings as postgres.Options<{ bigint: postgres.PostgresType<bigint> }>)

@@ -5,8 +5,10 @@ import { limits } from '../../../platform/limits.ts'
 import { loadRecords, type StagingArea } from '../../merge/load-records.ts'
 import { createImportStaging, knownStaging, stagingOf } from '../../merge/staging.ts'
 import type { LineName, RecordLoad } from '../../records/import.ts'
+import { type NamedRow, text } from '../../row.ts'
 import type { StagedValue, Staging } from '../../session.ts'
 import type { Spool, Spools } from '../../spool.ts'
+import type { Notifier } from '../cluster/notify.ts'
 import type { Servers } from '../cluster/servers.ts'
 import { transact } from '../cluster/transaction.ts'
 import { dialect } from '../dialect.ts'
@@ -19,6 +21,8 @@ import { dropStaging } from './put-transactions.ts'
 
 export type SpooledImportDeps = {
   readonly servers: Servers
+  /** Tells readers whose records a merge has changed. */
+  readonly notifier: Notifier
   readonly spools: Spools
   /** The deadline of the merge, and of each of its statements. */
   readonly mergeMs: number
@@ -28,7 +32,7 @@ export type SpooledImportDeps = {
   readonly signal?: AbortSignal | undefined
 }
 
-type AreaDeps = Pick<SpooledImportDeps, 'servers' | 'spools' | 'mergeMs' | 'signal'>
+type AreaDeps = Omit<SpooledImportDeps, 'clock' | 'nameLine'>
 
 /**
  * Imports one file. Its lines wait in a spool for the last one, so that they hold no session. Then
@@ -41,7 +45,10 @@ export const beginSpooledImport = (
 ): Promise<RecordLoad> =>
   loadRecords({ area: openArea(deps, resource), dialect, clock, nameLine }, resource)
 
-function openArea({ servers, spools, mergeMs, signal }: AreaDeps, resource: Resource): StagingArea {
+function openArea(
+  { servers, notifier, spools, mergeMs, signal }: AreaDeps,
+  resource: Resource,
+): StagingArea {
   const lines = { staging: stagingOf(resource, dialect), spool: spools.open() }
   const known = { staging: knownStaging(dialect), spool: spools.open() }
   const prepareTables = [
@@ -61,8 +68,9 @@ function openArea({ servers, spools, mergeMs, signal }: AreaDeps, resource: Reso
     reader: rowsOf(servers),
     stage: (row) => lines.spool.write(copyLine(row)),
     noteKnown: (row) => known.spool.write(copyLine(row)),
-    withStaged: (work, onStep) => {
+    withStaged: async (work, onStep) => {
       onStep?.('session')
+      let changed: readonly string[] | undefined = []
       const run = async (connection: Connection) => {
         onStep?.('checking')
         await unlessAborted(connection, signal, () => fill(connection))
@@ -76,17 +84,20 @@ function openArea({ servers, spools, mergeMs, signal }: AreaDeps, resource: Reso
             await unlessAborted(connection, signal, lock)
             onStep?.('checking')
             const report = await merge()
+            changed = takeOver ? undefined : (await session.rows(stagedCustomers)).map(customerOf)
             await session.run(releaseValues)
             return report
           },
           storing: (_counts, store) => store(),
         })
       }
-      return servers.onPrimary(
+      const result = await servers.onPrimary(
         (connection) => transact(connection, () => run(connection)),
         mergeMs,
         limits.mergeSessionMs,
       )
+      notifier.note(changed)
+      return result
     },
     close: async () => {
       await lines.spool.close()
@@ -94,6 +105,13 @@ function openArea({ servers, spools, mergeMs, signal }: AreaDeps, resource: Reso
     },
   }
 }
+
+/** Whose records a merge has stored, or more than are told one by one. */
+const stagedCustomers = {
+  text: `select distinct customer_id from staged_line limit ${limits.notifiedCustomersMax + 1}`,
+}
+
+const customerOf = (row: NamedRow): string => text(row, 'customer_id')
 
 /** Runs work that changes nothing. A signal ends its session, and the work with its reason. */
 async function unlessAborted(

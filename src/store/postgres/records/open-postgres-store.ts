@@ -1,3 +1,4 @@
+import { openBackground } from '../../../background.ts'
 import type { Resource } from '../../../contract/resource.ts'
 import type { Clock } from '../../../platform/clock.ts'
 import { limits } from '../../../platform/limits.ts'
@@ -5,6 +6,7 @@ import { openLog } from '../../../platform/log.ts'
 import type { ReadRecords } from '../../integrity/intact-records.ts'
 import { openRecords } from '../../open-records.ts'
 import type { Store } from '../../records.ts'
+import { openNotifier } from '../cluster/notify.ts'
 import type { Servers } from '../cluster/servers.ts'
 import { readSnapshot, transactOn } from '../cluster/transaction.ts'
 import { dialect } from '../dialect.ts'
@@ -12,6 +14,7 @@ import { bulkTransaction, setLocal } from '../driver/sessions.ts'
 import { putTransactions } from '../import/put-transactions.ts'
 import { beginSpooledImport, type SpooledImportDeps } from '../import/spooled-import.ts'
 import { rowsOf } from '../session.ts'
+import { changesOf } from './listen-for-changes.ts'
 import { type GetOne, openGetBatch, openRevisionBatch } from './look-ups.ts'
 import { openPageBatch, type PageOne, readAlone } from './page-batch.ts'
 import { isRange } from './page-query.ts'
@@ -33,7 +36,9 @@ export function openPostgresStore(
   clock: Clock,
   { spools, mergeMs }: Pick<SpooledImportDeps, 'spools' | 'mergeMs'>,
   log = openLog('silent'),
+  background = openBackground(clock),
 ): Store {
+  const notifiers = { puts: openNotifier(ingest), imports: openNotifier(operator) }
   const scan = transactOn(operator, scanning, limits.scanStepMs)
   const records = openRecords({
     dialect,
@@ -41,17 +46,28 @@ export function openPostgresStore(
     log,
     metrics: ingest.metrics,
     customers: customerRecords(customers),
-    ofTenant: (tenant, shown) => tenantReads(customers, tenant, shown),
+    ofTenant: (tenant, must) => tenantReads(customers, tenant, must),
+    changes: changesOf(customers),
+    background,
     requests: sessionsOf(ingest),
     commands: sessionsOf(operator),
     scanning: { rows: (statement) => scan((session) => session.rows(statement)) },
     readSnapshot: (read) => readSnapshot(operator, exporting, read),
     readPastRow: openPastBatches(ingest),
-    puts: putTransactions(ingest),
+    puts: { ...putTransactions(ingest), committed: notifiers.puts.note },
     beginLoad: (resource, { isInServer = false, nameLine, signal } = {}) => {
       // Requests have their own deadline.
       const withinMs = isInServer ? limits.streamMergeMs : mergeMs
-      const deps = { servers: operator, spools, mergeMs: withinMs, clock, nameLine, signal }
+      const { imports: notifier } = notifiers
+      const deps = {
+        servers: operator,
+        notifier,
+        spools,
+        mergeMs: withinMs,
+        clock,
+        nameLine,
+        signal,
+      }
       return beginSpooledImport(deps, resource)
     },
     cleared: [],
@@ -62,7 +78,10 @@ export function openPostgresStore(
     servers: customers.states,
     // PostgreSQL checks its pages itself (data checksums); pg_amcheck needs a superuser.
     integrityFaults: async () => [],
-    close: async () => {},
+    close: async () => {
+      records.customers.changes.stop()
+      await Promise.all([notifiers.puts.told(), notifiers.imports.told()])
+    },
   }
 }
 

@@ -1,0 +1,36 @@
+import { type Problem, problem } from '../contract/problem.ts'
+import { limits } from '../platform/limits.ts'
+import { openTally } from '../platform/tally.ts'
+
+/** Bounds the requests that wait for events. They are none of the requests in progress. */
+export type EventWaits = {
+  /** Counts a request of a client, and returns what ends that. Throws a 429 or a 503. */
+  enter(clientId: string): () => void
+}
+
+export function openEventWaits(
+  perClientMax: number = limits.eventsWaitingPerClientMax,
+  waitingMax: number = limits.eventsWaitingMax,
+): EventWaits {
+  const waiting = openTally()
+  return {
+    enter: (clientId) => {
+      if (waiting.of(clientId) >= perClientMax) throw tooManyOfClient
+      if (waiting.total() >= waitingMax) throw tooMany
+      waiting.add(clientId, 1)
+      return () => waiting.add(clientId, -1)
+    },
+  }
+}
+
+const tooManyOfClient: Problem = problem(
+  'tooManyRequests',
+  `${limits.eventsWaitingPerClientMax} requests of this client wait for events; wait for their answers`,
+  { retryAfter: 1 },
+)
+
+const tooMany: Problem = problem(
+  'unavailable',
+  'too many requests wait for events; send the request again, or without wait',
+  { retryAfter: 1 },
+)

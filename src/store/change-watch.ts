@@ -1,0 +1,149 @@
+import type { Background } from '../background.ts'
+import type { Tenant } from '../contract/principal.ts'
+import { limits } from '../platform/limits.ts'
+
+/** Tells readers when a customer has new versions. However many wait, they share one timer. */
+export type ChangeWatch = {
+  /** From here on no change of the tenant is missed. The caller ends the wait. */
+  begin(tenant: Tenant): ChangeWait
+  /** How many readers wait now. */
+  waiting(): number
+  /** Ends every wait, and each later one at once. */
+  stop(): void
+}
+
+export type ChangeWait = {
+  /**
+   * Resolves with true once the tenant may have more than so many versions. Resolves with false at
+   * a time of `performance.now()`, at most one look earlier, or when the reader has left.
+   */
+  until(changes: bigint, endsAt: number, left: AbortSignal): Promise<boolean>
+  end(): void
+}
+
+/** How a store tells of changes. */
+export type ChangeSource = {
+  /** How many versions each of these customers has; a customer without records may be absent. */
+  readonly count: (tenants: readonly Tenant[]) => Promise<ReadonlyMap<string, bigint>>
+  /**
+   * Calls back when customers have changed: with their names as `nameOf` has them, or with
+   * undefined when it could be any. Returns the function that stops it.
+   */
+  readonly listen?: (changed: (names: readonly string[] | undefined) => void) => () => void
+  readonly nameOf?: (tenant: Tenant) => string
+  /** How often to look. At each look it counts, unless nothing can have changed. */
+  readonly everyMs: number
+  readonly looks?: { readonly mayHaveChanged: () => boolean }
+}
+
+/** The readers that wait for one customer. */
+type Waiting = { readonly tenant: Tenant; readonly waits: Set<Wait> }
+
+type Wait = {
+  /** Whether the customer has changed since the last call of `until`. */
+  isChanged: boolean
+  pending: Pending | undefined
+}
+
+type Pending = {
+  readonly changes: bigint
+  readonly endsAt: number
+  readonly resolve: (isChanged: boolean) => void
+}
+
+export function openChangeWatch(source: ChangeSource, background: Background): ChangeWatch {
+  const { count, listen, nameOf = String, looks, everyMs } = source
+  const customers = new Map<string, Waiting>()
+  let stopListening: (() => void) | undefined
+  let looking: { stop(): void } | undefined
+  let isCounting = false
+  let isStopped = false
+  const settle = (wait: Wait, isChanged: boolean) => {
+    wait.pending?.resolve(isChanged)
+    wait.pending = undefined
+  }
+  const wake = (wait: Wait) => {
+    if (wait.pending === undefined) wait.isChanged = true
+    else settle(wait, true)
+  }
+  /** One query for all customers that are waited for, in parts that hold the event loop briefly. */
+  const countAll = async () => {
+    if (isCounting) return
+    isCounting = true
+    try {
+      const all = [...customers.values()]
+      for (let at = 0; at < all.length; at += limits.countedTogether) {
+        const part = all.slice(at, at + limits.countedTogether)
+        const counts = await count(part.map(({ tenant }) => tenant))
+        for (const { tenant, waits } of part) {
+          const changes = counts.get(tenant) ?? 0n
+          for (const wait of waits) {
+            if (wait.pending === undefined ? changes > 0n : changes > wait.pending.changes)
+              wake(wait)
+          }
+        }
+      }
+    } catch {
+      // The next look counts again. Requests that wait meanwhile are answered at their end.
+    } finally {
+      isCounting = false
+    }
+  }
+  const look = async () => {
+    // So that no answer comes after its time.
+    const endsBy = performance.now() + everyMs
+    for (const { waits } of customers.values()) {
+      for (const wait of waits) if ((wait.pending?.endsAt ?? endsBy) < endsBy) settle(wait, false)
+    }
+    if (looks?.mayHaveChanged() === true) await countAll()
+  }
+  const changed = (names: readonly string[] | undefined) => {
+    if (names === undefined) return void countAll()
+    for (const name of names) customers.get(name)?.waits.forEach(wake)
+  }
+  const startLooking = () => {
+    stopListening ??= listen?.(changed)
+    looking ??= background.start('wake-readers', look, { everyMs })
+  }
+  return {
+    begin: (tenant) => {
+      if (!isStopped) startLooking()
+      const name = nameOf(tenant)
+      const waiting = customers.getOrInsertComputed(name, () => ({ tenant, waits: new Set() }))
+      const wait: Wait = { isChanged: false, pending: undefined }
+      waiting.waits.add(wait)
+      return {
+        until: (changes, endsAt, left) => {
+          const { isChanged } = wait
+          wait.isChanged = false
+          if (isChanged) return Promise.resolve(true)
+          const isOver = isStopped || left.aborted || endsAt <= performance.now()
+          if (isOver) return Promise.resolve(false)
+          const { promise, resolve } = Promise.withResolvers<boolean>()
+          const leave = () => settle(wait, false)
+          left.addEventListener('abort', leave, { once: true })
+          wait.pending = { changes, endsAt, resolve }
+          return promise.finally(() => left.removeEventListener('abort', leave))
+        },
+        end: () => {
+          settle(wait, false)
+          waiting.waits.delete(wait)
+          if (waiting.waits.size === 0) customers.delete(name)
+          if (customers.size > 0) return
+          looking?.stop()
+          looking = undefined
+        },
+      }
+    },
+    waiting: () => {
+      const all = customers.values().flatMap(({ waits }) => waits.values())
+      return all.filter(({ pending }) => pending !== undefined).toArray().length
+    },
+    stop: () => {
+      isStopped = true
+      looking?.stop()
+      stopListening?.()
+      for (const { waits } of customers.values()) for (const wait of waits) settle(wait, false)
+    },
+  }
+}

@@ -1,0 +1,63 @@
+import { hash } from 'node:crypto'
+import { limits } from '../../../platform/limits.ts'
+import { systemSchedule } from '../../../platform/schedule.ts'
+import { textArray } from '../driver/connection.ts'
+import type { Servers } from './servers.ts'
+
+/** The channel on which writers say whose records they have changed. */
+export const CHANGES = 'bursar_changes'
+
+/** In place of names, where there are too many. */
+export const ANY_CUSTOMER = '*'
+
+/** A customer on that channel. The log of a server shows notifications, and must not name anybody. */
+export const changeName = (customerId: string): string =>
+  hash('sha256', customerId, 'buffer').subarray(0, 8).toString('base64url')
+
+/** Tells readers of every process that customers have changed, after the commit. */
+export type Notifier = {
+  /** Undefined for customers that are not known. Tells soon, with what others note meanwhile. */
+  note(customerIds: readonly string[] | undefined): void
+  /** Resolves once what was noted is told, or cannot be: readers then wait until their end. */
+  told(): Promise<void>
+}
+
+/**
+ * Notifications have a transaction of their own: one inside a transaction takes a lock of the whole
+ * server from its commit, and so commits would wait for each other.
+ */
+export function openNotifier(servers: Servers): Notifier {
+  let names = new Set<string>()
+  let telling: Promise<void> | undefined
+  const tell = async () => {
+    await new Promise<void>((resolve) => {
+      systemSchedule.after(limits.notifiedTogetherMs, resolve)
+    })
+    const payloads = payloadsOf([...names])
+    names = new Set()
+    telling = undefined
+    await servers
+      .rows({
+        text: `select pg_notify('${CHANGES}', payload) from unnest($1::text[]) as told (payload)`,
+        values: [textArray(payloads)],
+      })
+      .catch(() => {})
+  }
+  return {
+    note: (customerIds) => {
+      const isMany = customerIds === undefined || customerIds.length > limits.notifiedCustomersMax
+      for (const name of isMany ? [ANY_CUSTOMER] : customerIds.map(changeName)) names.add(name)
+      if (names.size > 0) telling ??= tell()
+    },
+    told: async () => {
+      await telling
+    },
+  }
+}
+
+function payloadsOf(names: readonly string[]): readonly string[] {
+  if (names.includes(ANY_CUSTOMER)) return [ANY_CUSTOMER]
+  return Array.from({ length: Math.ceil(names.length / limits.notifiedNamesMax) }, (_, at) =>
+    names.slice(at * limits.notifiedNamesMax, (at + 1) * limits.notifiedNamesMax).join(' '),
+  )
+}
