@@ -86,6 +86,11 @@ export const jobs = {
     in: 'src/http/server/connections/connection-bounds.ts',
     everyMs: limits.answerTakenLookMs,
   },
+  'announce-consumed-fees': {
+    does: 'adds the events of fees that withdrawals have consumed',
+    in: 'src/withdrawal-fees/announce-consumed.ts',
+    everyMs: limits.feesAnnouncedEveryMs,
+  },
   'wake-readers': {
     does: 'answers requests that wait for events, and looks for events where none are announced',
     in: 'src/store/change-watch.ts',

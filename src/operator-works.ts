@@ -29,6 +29,7 @@ type IngestDeps = Omit<RecordDeps, 'foreign'> & {
   readonly imports: ImportRegistry
   readonly log: Logger
   readonly health: () => Promise<object>
+  readonly announceSoon: () => void
 } & Pick<StreamDeps, 'spools' | 'writers'>
 
 /** The work of each call of the operator's API, by the operation's id. */

@@ -69,6 +69,7 @@ import type { SandboxState } from './store/sandbox-state.ts'
 import { openSpoolsOf } from './store/spool.ts'
 import { openServiceStores } from './stores.ts'
 import type { Keyring } from './vault/keyring.ts'
+import { startAnnouncing } from './withdrawal-fees/announce-consumed.ts'
 import { quoteWithdrawal } from './withdrawal-fees/quote-withdrawal.ts'
 import { startQuoteSweep } from './withdrawal-fees/sweep-quotes.ts'
 
@@ -161,6 +162,10 @@ export async function startService(sources: ServiceDeps): Promise<Service> {
   const { damage } = store
   opened.defer(startDamageWatch({ damage, scans: servesOperator, log, background }))
   if (servesOperator) opened.defer(startQuoteSweep({ quotes, log, background }))
+  const announcing = servesOperator
+    ? startAnnouncing({ quotes, store, log, background })
+    : { announceSoon: () => {}, stop: () => {} }
+  opened.defer(announcing.stop)
   const keyring = await stores.keyring(credentials)
   const audit = await stores.auditLog(keyring)
   const { auditHeadsFile: headsFile, auditCustomerReads: listsReads } = config
@@ -242,6 +247,7 @@ export async function startService(sources: ServiceDeps): Promise<Service> {
       log,
       rules: recordRules(config),
       health,
+      announceSoon: announcing.announceSoon,
     }),
     ...byId(listPastRecords, (past) => readPastList(past, reading)),
   })

@@ -6,6 +6,7 @@ import { checkAddress } from '../fees/addresses/check-address.ts'
 import type { Clock } from '../platform/clock.ts'
 import { parseInstant } from '../values/instant.ts'
 import { type CryptoNetwork, cryptoNetworks } from '../values/network.ts'
+import { announceConsumed } from '../withdrawal-fees/announce-consumed.ts'
 import { describeQuote, findQuote } from '../withdrawal-fees/describe-quote.ts'
 import { consumeProblem } from '../withdrawal-fees/fee-problems.ts'
 import { scheduleCommand } from './fee-schedule.ts'
@@ -77,6 +78,8 @@ function consumeCommand(output: Output): Command {
       const consumed = await stores.quotes().operator.consume(request)
       if (consumed.outcome === 'consumed') {
         audited.note({ ids: [id] })
+        // A server adds it where this fails.
+        await announceConsumed({ quotes: stores.quotes(), store: stores.records() }).catch(() => {})
         return consumed.quote
       }
       const { detail, meta } = consumeProblem(consumed, id)

@@ -8,6 +8,11 @@ export const limits = {
   pageSizeDefault: 100,
   /** Answers of lists that are kept in memory, of each process. */
   keptPagesBytesMax: 32 * 1024 * 1024,
+  /** Consumed fees that are read together to get their events, and how long one may take. */
+  feesAnnouncedTogether: 100,
+  feeAnnouncedMs: 2000,
+  /** How often a server looks for consumptions of other processes. Its own have events at once. */
+  feesAnnouncedEveryMs: 1000,
   /** Events of a page, as the public API of this family has it. */
   eventsPageMax: 100,
   /** How long a request may wait for an event. Proxies end silent requests after a minute. */

@@ -110,6 +110,10 @@ export type FeeQuoteStore = {
     countOpen(): Promise<number>
     /** Restored quotes that a withdrawal may have consumed after the backup; at most `rowsMax`. */
     uncertain(recovery: Recovery, rowsMax: number): Promise<readonly FeeQuote[]>
+    /** Consumed quotes that have no event yet, at most `quotesMax`. */
+    withoutEvent(quotesMax: number): Promise<readonly Pick<FeeQuote, 'id' | 'customerId'>[]>
+    /** Notes that these have one. */
+    haveEvent(ids: readonly string[]): Promise<void>
     /** Deletes all quotes, for the reset of the sandbox. */
     clear(): Promise<void>
   }

@@ -11,6 +11,7 @@ import { intactOperator, intactRecords, type ReadRecords } from './integrity/int
 import { storedRows } from './integrity/stored-rows.ts'
 import { readJournal } from './merge/journal.ts'
 import { openKeptAnswers } from './merge/kept-answers.ts'
+import { openNoteConsumed } from './merge/note-consumed.ts'
 import { openPutRecords, type PutTransactions } from './merge/put-queue.ts'
 import { clearRecords, countRecords, exportLines } from './records/all-records.ts'
 import type { OperatorRecords, Store } from './records.ts'
@@ -61,6 +62,7 @@ export function openRecords(
   const { readPastRow = pastRowReader(requests, dialect) } = sessions
   const damage = openDamageList(sessions.log, tables?.marks)
   const rows = storedRows(sessions.scanning, dialect)
+  const noteConsumed = openNoteConsumed(requests.transact, dialect, clock)
   const operator: OperatorRecords = {
     beginLoad: sessions.beginLoad,
     exportLines: (resource, customerId) =>
@@ -71,6 +73,10 @@ export function openRecords(
     ...openSearch(requests, dialect),
     ...openPruner(requests.transact, dialect),
     findAnswer: openKeptAnswers(requests, dialect, clock),
+    noteConsumed: async (fee, deadline) => {
+      await noteConsumed(fee, deadline)
+      sessions.puts.committed?.([fee.customerId])
+    },
     count: (resource) => countRecords(commands, dialect, resource),
     rows,
     journal: (entriesMax) => readJournal(commands, dialect, entriesMax),

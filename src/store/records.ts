@@ -109,6 +109,14 @@ export type OperatorRecords = {
    * with success.
    */
   findAnswer(clientId: string, key: string): Promise<KeptAnswer | undefined>
+  /**
+   * Adds the event of a fee that a withdrawal has consumed, once, by a deadline of
+   * `performance.now()`.
+   */
+  noteConsumed(
+    fee: { readonly id: string; readonly customerId: string },
+    deadline: number,
+  ): Promise<void>
   count(resource: Resource): Promise<number>
   /** The newest entries of the journal of imports, newest first. */
   journal(entriesMax: number): Promise<readonly JournalEntry[]>

@@ -4,10 +4,14 @@ import type { FeeQuoteStore } from '../store/fee-quotes.ts'
 import { describeQuote } from './describe-quote.ts'
 import { consumeProblem } from './fee-problems.ts'
 
-export type ConsumeDeps = { readonly quotes: Pick<FeeQuoteStore, 'operator'> }
+export type ConsumeDeps = {
+  readonly quotes: Pick<FeeQuoteStore, 'operator'>
+  /** Adds the event of the consumption soon. */
+  readonly announceSoon: () => void
+}
 
 /** The work of consumeWithdrawalFee: takes a quote for one withdrawal. */
-export function consumeQuote({ quotes }: ConsumeDeps): OperatorWork {
+export function consumeQuote({ quotes, announceSoon }: ConsumeDeps): OperatorWork {
   return async ({ caller, parameters, body, trace }) => {
     const id = String(parameters.get('id'))
     const member = (name: string) => body.get(name) ?? ''
@@ -24,6 +28,7 @@ export function consumeQuote({ quotes }: ConsumeDeps): OperatorWork {
       withdrawal: member('withdrawal'),
     })
     if (consumed.outcome !== 'consumed') throw consumeProblem(consumed, id)
+    announceSoon()
     trace.deed = { ...trace.deed, customers: [consumed.quote.customerId] }
     trace.rows = 1
     return { body: describeQuote(consumed.quote) }

@@ -204,6 +204,26 @@ test('a place whose event is lost, or is another one, is refused', async () => {
   await assert.rejects(pageOf('acme', { after: other }), EventsUnknown)
 })
 
+test('a consumed fee is one event of its customer, however often it is noted', async () => {
+  const fee = { id: anId(9), customerId: 'acme' }
+  const note = (one: typeof fee) =>
+    tested.store.operator.noteConsumed(one, performance.now() + 5000)
+  await tested.take('statements', [aStatement({ id: anId(3) })])
+  await note(fee)
+  await Promise.all([note(fee), note({ ...fee, id: anId(8) })])
+  await tested.take('fiat-accounts', [aFiatAccount()])
+  await note({ ...fee, customerId: 'new' })
+  const { events, changes } = await pageOf('acme')
+  assert.deepEqual(events.map(shown), [
+    [1, 'statements', 3, 'created'],
+    [2, 'fees', 9, 'consumed'],
+    [3, 'fees', 8, 'consumed'],
+    [4, 'fiat-accounts', 1, 'created'],
+  ])
+  assert.equal(changes, 4n)
+  assert.deepEqual((await pageOf('new')).events.map(shown), [[1, 'fees', 9, 'consumed']])
+})
+
 test('each customer has a secret of its own', async () => {
   await storeSome()
   const secrets = ['acme', 'other', 'nobody'].map((id) =>

@@ -73,6 +73,10 @@ function consumeStatements(dialect: Dialect) {
       where quote.id = consumed.id
         and (quote.consumed_at is null or quote.withdrawal = consumed.withdrawal)
       returning 1`,
+    announce: `
+      insert into ${dialect.tableName('fee_event_due')} (id, customer_id)
+      select id, customer_id from ${dialect.unnest('due', { id: 'uuid[]', customer_id: 'text[]' })}
+      where true on conflict (id) do nothing`,
   }
 }
 
@@ -80,7 +84,7 @@ function consumeStatements(dialect: Dialect) {
 async function consumeTogether(
   session: Session,
   { list, tableName }: Dialect,
-  { lock, update }: ReturnType<typeof consumeStatements>,
+  { lock, update, announce }: ReturnType<typeof consumeStatements>,
   requests: readonly ConsumeRequest[],
 ): Promise<readonly Consumed[]> {
   const ids = list([...new Set(requests.map(({ id }) => id))])
@@ -91,6 +95,7 @@ async function consumeTogether(
   const quotes = new Map(rows.map((row) => [String(row.id), readQuote(row)]))
   const recovery = await findRecovery(session, tableName)
   const consumed = new Map<string, FeeQuote>()
+  const isFirst = new Set<string>()
   const answers = requests.map((request): Consumed => {
     const quote = quotes.get(request.id)
     const judgement = judgeConsumption(quote, request, now, recovery)
@@ -104,6 +109,7 @@ async function consumeTogether(
     const taken = { ...quote, consumption: { withdrawal, at } }
     quotes.set(quote.id, taken)
     consumed.set(quote.id, taken)
+    isFirst.add(quote.id)
     return { outcome: 'consumed', quote: taken, again: false }
   })
   if (consumed.size === 0) return answers
@@ -114,6 +120,11 @@ async function consumeTogether(
     list(changed.map(({ consumption }) => String(consumption?.at))),
   ]
   const updated = await session.rows({ text: update, values, prepare: true })
+  const first = changed.filter(({ id }) => isFirst.has(id))
+  if (first.length > 0) {
+    const due = [list(first.map(({ id }) => id)), list(first.map(({ customerId }) => customerId))]
+    await session.rows({ text: announce, values: due, prepare: true })
+  }
   const isWhole = updated.length === changed.length
   assert(isWhole, 'Another transaction has consumed a quote that this one had locked.')
   return answers

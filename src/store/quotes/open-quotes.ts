@@ -1,7 +1,7 @@
 import { uuid } from '../../contract/fields.ts'
 import { limits } from '../../platform/limits.ts'
 import type { FeeQuoteStore } from '../fee-quotes.ts'
-import { optionalWhole, whole } from '../row.ts'
+import { optionalWhole, text, whole } from '../row.ts'
 import { openConsume } from './consume-quotes.ts'
 import { openIssue } from './issue-quotes.ts'
 import { quoteColumns, readQuote } from './quote-rows.ts'
@@ -13,6 +13,9 @@ export function openFeeQuotes(sessions: QuoteSessions): Omit<FeeQuoteStore, 'clo
   const { dialect, operator } = sessions
   const { now, parameter } = dialect
   const quotes = dialect.tableName('fee_quote')
+  const due = dialect.tableName('fee_event_due')
+  const withoutEvent = `select id, customer_id from ${due} limit ${parameter(1, 'bigint')}`
+  const haveEvent = `delete from ${due} where ${dialect.isAnyOf('id', parameter(1, 'uuid[]'))}`
   const find = `select ${quoteColumns} from ${quotes} where id = ${parameter(1, 'uuid')}`
   const ofWithdrawal = `select ${quoteColumns} from ${quotes}
     where withdrawal = $1 and customer_id = coalesce(${parameter(2, 'text')}, customer_id)
@@ -59,7 +62,18 @@ export function openFeeQuotes(sessions: QuoteSessions): Omit<FeeQuoteStore, 'clo
         const values = [quotesBefore, restoredTo, rowsMax]
         return (await operator.rows({ text: uncertain, values })).map(readQuote)
       },
-      clear: () => operator.transact((session) => session.run(`delete from ${quotes}`)),
+      withoutEvent: async (quotesMax) => {
+        const rows = await operator.rows({ text: withoutEvent, values: [quotesMax] })
+        return rows.map((row) => ({ id: text(row, 'id'), customerId: text(row, 'customer_id') }))
+      },
+      haveEvent: (ids) =>
+        operator.transact(async (session) => {
+          await session.rows({ text: haveEvent, values: [dialect.list(ids)] })
+        }),
+      clear: () =>
+        operator.transact(async (session) => {
+          for (const table of [quotes, due]) await session.run(`delete from ${table}`)
+        }),
     },
   }
 }

@@ -126,6 +126,13 @@ create index fee_quote_unconsumed on ${tableName('fee_quote')}
   (customer_id, client_id, expires_at, consumed_at) where consumed_at is null;
 ${protect('fee_quote', 'customer_id')}
 
+-- Consumed quotes that have no event yet. On the embedded store events are in the other file.
+create table ${tableName('fee_event_due')} (
+  id ${types.id} primary key,
+  customer_id ${types.key} not null
+)${tableOptions};
+${protect('fee_event_due', 'customer_id')}
+
 -- The one row is what the sweep of old quotes remembers of its last run.
 create table ${tableName('fee_quote_sweep')} (
   id ${types.integer} primary key check (id = 1),

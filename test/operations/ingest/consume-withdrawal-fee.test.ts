@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { ingestOperations } from '../../../src/operations/ingest/index.ts'
+import { announceConsumed } from '../../../src/withdrawal-fees/announce-consumed.ts'
 import { assertProblem, errorOf } from '../../support/assert-answer.ts'
 import { describeService } from '../../support/describe-service.ts'
 import { acme } from '../../support/harness.ts'
 import { pathOf, quoteFee, reads, withdrawal } from '../../support/operation-calls.ts'
 import { operatorToken } from '../../support/operator-token.ts'
+import { until } from '../../support/until.ts'
 
 const noon = BigInt(Date.parse('2026-11-22T12:00:00Z')) * 1000n
 let aheadSeconds = 0n
@@ -48,6 +50,33 @@ test('answers the fee with its withdrawal, and the same again when the request i
     consumed_at: '2026-11-22T12:00:00Z',
   })
   assert.deepEqual((await consume(id)).body, first.body)
+})
+
+test('the customer has one event of it, also after it was consumed again', async () => {
+  const id = await quote()
+  assert.equal((await consume(id)).status, 200)
+  const eventsOf = async () => {
+    const { body } = await service.call('/v2/events?type=crypto_withdrawal_fee.consumed')
+    return body.items.filter(({ object }: { object: { id: string } }) => object.id === id)
+  }
+  await until(async () => (await eventsOf()).length > 0)
+  assert.equal((await consume(id)).status, 200)
+  const deps = { quotes: service.parts.quotes, store: service.parts.store }
+  await announceConsumed(deps)
+  const [event, ...others] = await eventsOf()
+  const { id: _, created_at: at, as_of: asOf, ...rest } = event
+  assert.deepEqual(
+    [others, rest, at === asOf],
+    [
+      [],
+      {
+        type: 'crypto_withdrawal_fee.consumed',
+        object_type: 'crypto_withdrawal_fee',
+        object: { id, kind: 'fees' },
+      },
+      true,
+    ],
+  )
 })
 
 test('400 names every invalid member in one answer', async () => {

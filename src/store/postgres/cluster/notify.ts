@@ -10,7 +10,7 @@ export const CHANGES = 'bursar_changes'
 /** In place of names, where there are too many. */
 export const ANY_CUSTOMER = '*'
 
-/** A customer on that channel. The log of a server shows notifications, and must not name anybody. */
+/** A customer on that channel. The log of a server may show it, and must not name anybody. */
 export const changeName = (customerId: string): string =>
   hash('sha256', customerId, 'buffer').subarray(0, 8).toString('base64url')
 

@@ -9,8 +9,9 @@ import { textArray } from '../driver/connection.ts'
 import { tenantSetting } from './page-query.ts'
 
 /**
- * Hears of changes over a session that listens. A pooler that gives each transaction another session
- * forbids that; then one query a second counts the versions of all customers that are waited for.
+ * Hears of changes over a session that listens. A pooler that gives each transaction another
+ * session forbids that. Then one query a second counts the versions of all customers that are
+ * waited for.
  */
 export function changesOf(servers: Servers): ChangeSource {
   const count = (tenants: readonly Tenant[]) => countChanges(servers, tenants)

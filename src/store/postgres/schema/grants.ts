@@ -73,6 +73,7 @@ export const tableRights: Readonly<Record<string, Access>> = {
     operator: 'select, update (withdrawal, consumed_at), delete',
     isProtected: true,
   },
+  fee_event_due: { app: '', operator: 'select, insert, delete', isProtected: true },
   fee_quote_sweep: { app: '', operator: 'select, update', isProtected: false },
   recovery: { app: 'select', operator: 'select, insert, update, delete', isProtected: false },
   schema_migration: { app: 'select', operator: 'select', isProtected: false },

@@ -1,0 +1,43 @@
+import type { Clock } from '../../platform/clock.ts'
+import type { Dialect } from '../dialect.ts'
+import type { OperatorRecords } from '../records.ts'
+import { optionalWhole, whole } from '../row.ts'
+import type { Transact } from '../session.ts'
+
+/**
+ * Adds the event of a consumed fee to its customer. A lock of the customer's row comes first, as
+ * every writer has it. A fee that has its event already takes no number: whoever has added it may
+ * have ended before that was noted.
+ */
+export function openNoteConsumed(
+  transact: Transact,
+  dialect: Dialect,
+  clock: Clock,
+): OperatorRecords['noteConsumed'] {
+  const { tableName, parameter, forUpdate } = dialect
+  const [customer, event] = [tableName('customer'), tableName('fee_event')]
+  const id = parameter(1, 'text')
+  const number = parameter(1, 'integer')
+  const add = `insert into ${customer} (id) values (${id}) on conflict (id) do nothing`
+  const lock = `select number, changes from ${customer} where id = ${id} ${forUpdate('wait')}`
+  const last = `select stored_at from ${event} where customer = ${number}
+    order by change desc limit 1`
+  const insert = `insert into ${event} (customer, change, id, stored_at)
+    values (${number}, ${parameter(2, 'bigint')}, ${parameter(3, 'uuid')}, ${parameter(4, 'bigint')})
+    on conflict (customer, id) do nothing returning change`
+  const count = `update ${customer} set changes = ${parameter(2, 'bigint')} where number = ${number}`
+  return ({ id: feeId, customerId }, deadline) =>
+    transact(async ({ rows }) => {
+      const run = async (text: string, values: readonly (string | bigint)[]) =>
+        (await rows({ text, values, prepare: true }))[0]
+      await run(add, [customerId])
+      const owner = (await run(lock, [customerId])) ?? {}
+      const [owned, change] = [whole(owner, 'number'), whole(owner, 'changes') + 1n]
+      const before = optionalWhole((await run(last, [owned])) ?? { stored_at: null }, 'stored_at')
+      // The times of a kind never fall, whatever the clock says.
+      const now = clock()
+      const storedAt = before !== undefined && before >= now ? before + 1n : now
+      const added = await run(insert, [owned, change, feeId, storedAt])
+      if (added !== undefined) await run(count, [owned, change])
+    }, deadline)
+}
