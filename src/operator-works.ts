@@ -1,6 +1,7 @@
 import type { OperatorWork, OperatorWorks } from './contract/operation.ts'
 import type { OperatorPrincipal } from './contract/principal.ts'
 import { noneFound } from './contract/problem.ts'
+import { changesWork } from './events/change-work.ts'
 import { historyWork } from './history/history-work.ts'
 import { searchWork } from './history/search-work.ts'
 import { openForeignValues } from './intake/requests/foreign-values.ts'
@@ -13,6 +14,7 @@ import { consumeWithdrawalFee } from './operations/ingest/consume-withdrawal-fee
 import { getCaller } from './operations/ingest/get-caller.ts'
 import { getHealth } from './operations/ingest/get-health.ts'
 import { getWithdrawalFee } from './operations/ingest/get-withdrawal-fee.ts'
+import { listChanges } from './operations/ingest/list-changes.ts'
 import { historyOf } from './operations/ingest/record-histories.ts'
 import { cancelImport, getImport, listImports } from './operations/ingest/registered-imports.ts'
 import { searchRecords } from './operations/ingest/search-records.ts'
@@ -53,6 +55,7 @@ export function operatorWorks(deps: IngestDeps): OperatorWorks {
   const imports = importWorks(deps.imports)
   return {
     ...Object.fromEntries(ofRecords),
+    [listChanges.id]: changesWork(deps),
     [searchRecords.id]: searchWork(deps),
     [getWithdrawalFee.id]: feeWork(deps),
     [consumeWithdrawalFee.id]: consumeQuote(deps),

@@ -2,13 +2,7 @@ import type { Work, WorkInput } from '../contract/operation.ts'
 import type { Principal } from '../contract/principal.ts'
 import { noneFound, problem } from '../contract/problem.ts'
 import { limits } from '../platform/limits.ts'
-import {
-  eventKinds,
-  eventTypeOf,
-  kindOfType,
-  kindsOfScopes,
-  objectTypeOf,
-} from '../resources/event-types.ts'
+import { eventKinds, eventTypeOf, kindOfType, kindsOfScopes } from '../resources/event-types.ts'
 import { eventPlaceOf, eventPosition } from '../store/position.ts'
 import type {
   CustomerEvents,
@@ -17,14 +11,15 @@ import type {
   StoredEvent,
 } from '../store/records/events.ts'
 import type { Store } from '../store/records.ts'
-import { type Instant, printInstant } from '../values/instant.ts'
+import type { Instant } from '../values/instant.ts'
 import {
   type BoundOperator,
   intersection,
   rangeOfBound,
   type TimeRange,
 } from '../values/time-range.ts'
-import { eventId, openEventId } from './event-id.ts'
+import { describeEvent } from './describe-event.ts'
+import { openEventId } from './event-id.ts'
 import { openEventWaits } from './event-waits.ts'
 
 type EventDeps = { readonly store: Pick<Store, 'customers'> }
@@ -186,18 +181,4 @@ async function readSome(reader: CustomerEvents, asked: Asked): Promise<FoundEven
  */
 function resumeOf({ order, after }: Asked, { first, last, pruned }: FoundEvents): EventPlace {
   return (order === 'ASC' ? last : first) ?? after ?? { change: 0n, storedAt: 0n, pruned }
-}
-
-function describeEvent(
-  { kind, id, action, change, storedAt, asOf }: StoredEvent,
-  secret: Uint8Array,
-) {
-  return {
-    id: eventId(secret, change),
-    type: eventTypeOf(kind, action),
-    object_type: objectTypeOf(kind),
-    object: { id, kind },
-    created_at: printInstant(storedAt),
-    as_of: printInstant(asOf),
-  }
 }

@@ -218,6 +218,14 @@ export const storeLimits = {
   databaseChangeRestMs: 100,
   /** Customers of one query for all readers that wait: some 2 ms on the embedded store. */
   countedTogether: 500,
+  /** Versions of one entry of the log of changes, and customers that are added to it together. */
+  changesPerEntryMax: 1000,
+  changedCustomersTogether: 500,
+  /** How often one request adds to the log, and how long it waits for the store to do so. */
+  changeRoundsMax: 20,
+  changesListedMs: 1000,
+  /** Entries that one page of the log reads at most: as many as a page has events. */
+  changeEntriesMax: 1000,
   /** How often the embedded store looks for a commit of another connection: some microseconds. */
   storeChangesLookMs: 50,
   /** How often PostgreSQL is asked for changes where a pooler forbids LISTEN. */

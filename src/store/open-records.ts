@@ -16,8 +16,10 @@ import { openPutRecords, type PutTransactions } from './merge/put-queue.ts'
 import { clearRecords, countRecords, exportLines } from './records/all-records.ts'
 import type { OperatorRecords, Store } from './records.ts'
 import type { Reads, Session, TenantReads, Transact } from './session.ts'
+import { openChangeLog } from './versions/change-log.ts'
 import { openPastPages, pastRowReader, type ReadPastRow } from './versions/past-page.ts'
 import { openPruner } from './versions/prune.ts'
+import { readEvents } from './versions/read-events.ts'
 import { openSearch } from './versions/search.ts'
 import { openTenantPast } from './versions/tenant-past.ts'
 import { openVersions } from './versions/versions.ts'
@@ -73,6 +75,8 @@ export function openRecords(
     ...openSearch(requests, dialect),
     ...openPruner(requests.transact, dialect),
     findAnswer: openKeptAnswers(requests, dialect, clock),
+    changes: openChangeLog(requests, dialect, clock),
+    eventsOf: (customerId) => readEvents(requests, dialect, customerId),
     noteConsumed: async (fee, deadline) => {
       await noteConsumed(fee, deadline)
       sessions.puts.committed?.([fee.customerId])

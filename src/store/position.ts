@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { EventPlace } from './records/events.ts'
+import type { ChangePlace, EventPlace } from './records/events.ts'
 
 /**
  * The sort key of a record: its time in microseconds and the 16 bytes of its id. The time is
@@ -56,6 +56,26 @@ export function eventPlaceOf(position: Position): EventPlace {
     storedAt: positionMicros(position),
     change: numbers.readBigInt64BE(),
     pruned: numbers.readBigInt64BE(numbers.length / 2),
+  }
+}
+
+/** A place in the log of changes, as a position. */
+export function changePosition({ seq, offset, begun, listedAt }: ChangePlace): Position {
+  const rest = Buffer.alloc(POSITION_BYTES - TIME_BYTES)
+  rest.writeUInt16BE(offset)
+  rest.writeUIntBE(Number(begun), 2, 6)
+  rest.writeBigInt64BE(listedAt, 8)
+  return Buffer.concat([timePrefix(seq), rest])
+}
+
+/** The place of a position that `changePosition` has made. */
+export function changePlaceOf(position: Position): ChangePlace {
+  const rest = Buffer.from(position.subarray(TIME_BYTES))
+  return {
+    seq: positionMicros(position),
+    offset: rest.readUInt16BE(),
+    begun: BigInt(rest.readUIntBE(2, 6)),
+    listedAt: rest.readBigInt64BE(8),
   }
 }
 

@@ -3,7 +3,7 @@ import type { ListView, Resource, View } from '../contract/resource.ts'
 import type { ChangeWatch } from './change-watch.ts'
 import type { DamageScan } from './integrity/damage-scan.ts'
 import type { StoredRows } from './integrity/stored-rows.ts'
-import type { CustomerEvents } from './records/events.ts'
+import type { ChangePage, ChangePlace, CustomerEvents } from './records/events.ts'
 import type {
   FoundRecord,
   History,
@@ -109,6 +109,13 @@ export type OperatorRecords = {
    * with success.
    */
   findAnswer(clientId: string, key: string): Promise<KeptAnswer | undefined>
+  /**
+   * Events of every customer, those of each in their order. Rejects with an EventsUnknown if it
+   * cannot go on from the place without a gap.
+   */
+  changes(after: ChangePlace | undefined, limit: number): Promise<ChangePage>
+  /** The events of one customer. */
+  eventsOf(customerId: string): CustomerEvents
   /**
    * Adds the event of a fee that a withdrawal has consumed, once, by a deadline of
    * `performance.now()`.

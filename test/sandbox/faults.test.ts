@@ -193,10 +193,7 @@ describe('POST /sandbox/faults', () => {
     }
     const mistyped = { ...whole, operation: 'listFiatAccount' }
     const { body } = await sandbox.control('POST', '/sandbox/faults', mistyped)
-    assert.match(
-      body.detail,
-      /^operation must be getFiatAccount, .* getEvent or \/oauth2\/token$/,
-    )
+    assert.match(body.detail, /^operation must be getFiatAccount, .* getEvent or \/oauth2\/token$/)
     assertProblem(
       await sandbox.control('POST', '/sandbox/faults', { ...whole, customer_id: 'x' }),
       {

@@ -175,6 +175,16 @@ export async function recordOperator(
       400: { missing: await send('search', { status: 400, summary: 'Nothing to find' }) },
     },
   }
+  const changes = await send('changes?limit=1', { status: 200, summary: 'A page of one' })
+  recorded.listChanges = {
+    parameters: { limit: 1, page_cursor: '' },
+    bodies: {},
+    answers: {
+      200: {
+        page: { ...changes, value: JSON.parse(JSON.stringify(changes.value), steadyOfChange) },
+      },
+    },
+  }
   recorded.getCaller = {
     parameters: {},
     bodies: {},
@@ -318,6 +328,14 @@ const steady = (name: string, value: unknown): unknown =>
   typeof value === 'string' && name === 'detail'
     ? value.replace(/kept since [^;]+/, `kept since ${varying.kept_since}`)
     : (varying[name] ?? value)
+
+const steadyOfChange = function (this: unknown, name: string, value: unknown): unknown {
+  if (name === 'created_at' || name === 'as_of') return varying.stored_at
+  if (name === 'resume_cursor') return varying.next_page_cursor
+  // The id of the event, whose secret is random, and not that of its object.
+  const isEvent = name === 'id' && Object.hasOwn(Object(this), 'object_type')
+  return isEvent ? '5a3c2e71-9f04-8d6b-b1c7-0e4f8a96d352' : value
+}
 
 const steadyOfFee = (name: string, value: unknown): unknown =>
   /^(created|expires|consumed)_at$/.test(name) ? `2026-11-22T09:${name.length}:00Z` : value

@@ -94,6 +94,7 @@ export const serviceRows: Rows = {
     'platform',
   ],
   'operator-works': [
+    'events',
     'intake/requests',
     'intake/writer',
     'history',

@@ -43,15 +43,21 @@ export function closePage(
   }
   if (next !== undefined || resume !== undefined) {
     const cursor = next && sealCursor(keys, { position: next }, binding())
+    const isDescending = input.parameters.get('order') === 'DESC'
+    const isNext = cursor !== undefined && !isDescending && isEqual(next, resume)
+    const resumed = resume && (isNext ? cursor : resumeCursor(input, resume, binding, keys))
     const shown = {
       ...Object(body),
       ...(cursor !== undefined && { next_page_cursor: cursor }),
-      ...(resume !== undefined && { resume_cursor: resumeCursor(input, resume, binding, keys) }),
+      ...(resumed !== undefined && { resume_cursor: resumed }),
     }
     return { status, headers, body: JSON.stringify(shown) }
   }
   return { status, headers, body: typeof body === 'object' ? JSON.stringify(body) : body }
 }
+
+const isEqual = (one: Uint8Array | undefined, other: Uint8Array | undefined): boolean =>
+  one !== undefined && other !== undefined && Buffer.compare(one, other) === 0
 
 /** The same text for the same place, so that a reader without news sees that at once. */
 function resumeCursor(
@@ -62,7 +68,7 @@ function resumeCursor(
 ): string {
   const given = parameters.get('page_cursor')
   const held = typeof given === 'string' ? openCursor(keys, given, binding('ASC')) : undefined
-  const isSame = typeof held === 'object' && Buffer.compare(held.position, position) === 0
+  const isSame = typeof held === 'object' && isEqual(held.position, position)
   return isSame ? String(given) : sealCursor(keys, { position }, binding('ASC'))
 }
 

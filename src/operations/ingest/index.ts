@@ -3,6 +3,7 @@ import { consumeWithdrawalFee } from './consume-withdrawal-fee.ts'
 import { getCaller } from './get-caller.ts'
 import { getHealth } from './get-health.ts'
 import { getWithdrawalFee } from './get-withdrawal-fee.ts'
+import { listChanges } from './list-changes.ts'
 import { getRecordHistories, listPastRecords } from './record-histories.ts'
 import { cancelImport, getImport, listImports } from './registered-imports.ts'
 import { searchRecords } from './search-records.ts'
@@ -16,6 +17,7 @@ export const ingestOperations: readonly Operation[] = [
   ...postRecords,
   ...getRecordHistories,
   ...listPastRecords,
+  listChanges,
   searchRecords,
   getWithdrawalFee,
   consumeWithdrawalFee,

@@ -1,7 +1,13 @@
 import { fullTable, type Resource } from '../../contract/resource.ts'
 import type { Dialect } from '../dialect.ts'
 import { eventOf } from '../records/event-actions.ts'
-import { addCustomers, countChanges, customerId, customerNumber } from '../schema/customers.ts'
+import {
+  addCustomers,
+  countChanges,
+  customerId,
+  customerNumber,
+  noteDue,
+} from '../schema/customers.ts'
 import { filterColumns, filterValue, memberColumns } from '../schema/tables.ts'
 import type { Statement } from '../session.ts'
 
@@ -40,6 +46,7 @@ export function mergeStatements(resource: Resource, dialect: Dialect) {
   const insert = [
     timed(insertRecords(resource, dialect)),
     untimed(countChanges(dialect)),
+    untimed(noteDue(dialect)),
     timed(`insert into ${tableName('revision')}
        select distinct customer, '${resource.kind}', ${now} from staged where true
        on conflict (customer, kind) do update set changed_at = excluded.changed_at`),

@@ -2,6 +2,7 @@ import type { Clock } from '../../platform/clock.ts'
 import type { Dialect } from '../dialect.ts'
 import type { OperatorRecords } from '../records.ts'
 import { optionalWhole, whole } from '../row.ts'
+import { noteOneDue } from '../schema/customers.ts'
 import type { Transact } from '../session.ts'
 
 /**
@@ -26,6 +27,7 @@ export function openNoteConsumed(
     values (${number}, ${parameter(2, 'bigint')}, ${parameter(3, 'uuid')}, ${parameter(4, 'bigint')})
     on conflict (customer, id) do nothing returning change`
   const count = `update ${customer} set changes = ${parameter(2, 'bigint')} where number = ${number}`
+  const due = noteOneDue(dialect)
   return ({ id: feeId, customerId }, deadline) =>
     transact(async ({ rows }) => {
       const run = async (text: string, values: readonly (string | bigint)[]) =>
@@ -38,6 +40,8 @@ export function openNoteConsumed(
       const now = clock()
       const storedAt = before !== undefined && before >= now ? before + 1n : now
       const added = await run(insert, [owned, change, feeId, storedAt])
-      if (added !== undefined) await run(count, [owned, change])
+      if (added === undefined) return
+      await run(count, [owned, change])
+      await run(due, [owned])
     }, deadline)
 }

@@ -47,6 +47,33 @@ export type EventPage = {
   readonly pruned: bigint
 }
 
+/** An event of any customer, and its place in the log of changes. */
+export type StoredChange = StoredEvent & {
+  readonly customerId: string
+  /** Hides the numbers of the customer's events in their ids. */
+  readonly secret: Uint8Array
+  readonly place: ChangePlace
+}
+
+/** How far a reader of the log of changes has read. */
+export type ChangePlace = {
+  /** The entry of the log; 0 before the first one. */
+  readonly seq: bigint
+  /** How many versions of the entry were read. An entry has at most 1,000. */
+  readonly offset: number
+  /** The last entry of the log when the reader began. Of entries up to it some may be pruned. */
+  readonly begun: bigint
+  /** When the entry was added, which tells it from another one of this number. */
+  readonly listedAt: bigint
+}
+
+export type ChangePage = {
+  readonly changes: readonly StoredChange[]
+  readonly more: boolean
+  /** Where a reader goes on. */
+  readonly last: ChangePlace
+}
+
 /**
  * Events after the place have been pruned, or lost in a fail-over or a restore: whoever goes on
  * from there would miss some.

@@ -32,6 +32,19 @@ export const countChanges = ({ tableName }: Names): string =>
        from (select customer_id, count(*) as records from staged_line group by customer_id) as stored
        where counted.id = stored.customer_id`
 
+/** Notes that the log of changes lacks versions of the staged customers. */
+export const noteDue = (names: Names): string =>
+  `insert into ${names.tableName('change_state')} as state (customer)
+       select number from ${names.tableName('customer')}
+       where id in (select customer_id from staged_line)
+       on conflict (customer) do update set is_due = true where state.is_due = false`
+
+/** The same for one customer, by the number that is the first parameter. */
+export const noteOneDue = ({ tableName, parameter }: Pick<Dialect, 'tableName' | 'parameter'>) =>
+  `insert into ${tableName('change_state')} as state (customer)
+       values (${parameter(1, 'integer')})
+       on conflict (customer) do update set is_due = true where state.is_due = false`
+
 /** Adds the customers of staged records, in an order in which no two merges wait for each other. */
 export const addCustomers = ({ tableName }: Names): string =>
   `insert into ${tableName('customer')} (id)

@@ -99,6 +99,32 @@ create table ${tableName('fee_event')} (
 create unique index fee_event_by_id on ${tableName('fee_event')} (customer, id);
 ${protect('fee_event', 'customer')}
 
+-- Which versions of a customer are in the log of changes, and whether later ones may be due. Every
+-- writer notes that in its transaction; whoever reads the log adds them.
+create table ${tableName('change_state')} (
+  customer ${types.customer} primary key,
+  listed ${types.integer} not null default 0,
+  is_due ${types.boolean} not null default true
+)${tableOptions};
+create index change_state_due on ${tableName('change_state')} (customer) where is_due = true;
+${protect('change_state', 'customer')}
+
+-- The changes of all customers: ranges of versions, low < change <= high, in an order that is given
+-- after their commits. One transaction at a time adds to it: it holds the one row of change_head.
+create table ${tableName('change_log')} (
+  seq ${types.integer} primary key,
+  customer ${types.customer} not null,
+  low ${types.integer} not null,
+  high ${types.integer} not null,
+  listed_at ${types.integer} not null
+)${tableOptions};
+${protect('change_log', 'customer')}
+create table ${tableName('change_head')} (
+  id ${types.integer} primary key check (id = 1),
+  seq ${types.integer} not null
+)${rowTableOptions};
+insert into ${tableName('change_head')} values (1, 0);
+
 -- What was answered to a request with an idempotency key.
 create table ${tableName('kept_answer')} (
   client_id ${types.key} not null,

@@ -16,6 +16,8 @@ export const historyTables: readonly string[] = [
   'extent',
   'kept_since',
   'fee_event',
+  'change_state',
+  'change_log',
 ]
 
 /** The tables from which reads of every kind take something. */

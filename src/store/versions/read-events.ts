@@ -96,13 +96,13 @@ function eventsQuery(dialect: Dialect, customerId: string, asked: AskedEvents): 
   const customer = customerNumber(dialect, add(customerId, 'text'))
   const [above, upTo] = [add(low, 'bigint'), add(high, 'bigint')]
   const ordered = `order by change ${order === 'ASC' ? 'asc' : 'desc'} limit ${add(limit, 'bigint')} + 1`
-  const inRange = `change > ${above} and change <= ${upTo}`
+  const inRange = `record.change > ${above} and record.change <= ${upTo}`
   // A union needs a branch. A client that may read no kind gets one without events.
   const some = kinds.size === 0 ? noEvents(dialect, customer) : branchesOf(dialect, customer, kinds)
   const ranges = some.map((branch) => bounded(`${branch} and ${inRange}`, ordered))
   const page = `select * from (${ranges.join(' union all ')} ${ordered}) as page`
   const exact = () => {
-    const is = `change = ${add(at ?? 0n, 'bigint')}`
+    const is = `record.change = ${add(at ?? 0n, 'bigint')}`
     return branchesOf(dialect, customer, new Set(eventKinds)).map((branch) => `${branch} and ${is}`)
   }
   const found = [...(at === undefined ? [] : exact()), page].join(' union all ')
@@ -124,29 +124,34 @@ function eventsQuery(dialect: Dialect, customerId: string, asked: AskedEvents): 
 const noEvents = (dialect: Dialect, customer: string): readonly string[] =>
   branchesOf(dialect, customer, new Set(['fees'])).map((branch) => `${branch} and false`)
 
-/** What has the events of each kind, as queries that further conditions may follow. */
-function branchesOf(
+/**
+ * What has the events of each kind, as queries that further conditions on `record` may follow. With
+ * `joined` they read the events of several customers, which are rows of a table before it.
+ */
+export function branchesOf(
   { tableName, indexedBy, listedId }: Dialect,
   customer: string,
   kinds: ReadonlySet<string>,
+  joined: { readonly columns: string; readonly tables: string } = { columns: '', tables: '' },
 ): readonly string[] {
+  const branch = (kind: string, id: string, event: string, from: string) => `
+    select ${joined.columns} '${kind}' as kind, ${id} as id, record.change,
+      cast(${event} as bigint) as event, record.stored_at
+    from ${joined.tables} ${from}
+    where record.customer = ${customer} and record.change > 0`
   return eventKinds
     .filter((kind) => kinds.has(kind))
     .flatMap((kind) => {
-      const columns = (id: string) => `select '${kind}' as kind, ${id} as id, change,
-        cast(event as bigint) as event, stored_at`
       if (kind === 'fees') {
-        return `select 'fees' as kind, id, change, cast(${eventNumbers.consumed} as bigint) as event, stored_at
-          from ${tableName('fee_event')} where customer = ${customer}`
+        const from = `${tableName('fee_event')} as record`
+        return branch(kind, 'record.id', String(eventNumbers.consumed), from)
       }
       const { table } = resourceOf(kind)
+      const current = `${tableName(table)} as record ${indexedBy(`${table}_by_change`)}`
+      const replaced = `${tableName('superseded')} as record ${indexedBy('superseded_by_change')}`
       return [
-        `${columns(listedId.of('record'))}
-          from ${tableName(table)} as record ${indexedBy(`${table}_by_change`)}
-          where customer = ${customer} and change > 0`,
-        `${columns('id')}
-          from ${tableName('superseded')} ${indexedBy('superseded_by_change')}
-          where customer = ${customer} and kind = '${kind}' and change > 0`,
+        branch(kind, listedId.of('record'), 'record.event', current),
+        `${branch(kind, 'record.id', 'record.event', replaced)} and record.kind = '${kind}'`,
       ]
     })
 }
@@ -172,7 +177,7 @@ function rangeEndQuery(
   const halves = branches.map((branch, index) => {
     const middle = '(low + high) / 2'
     const isEarlier = `(select stored_at < ${time}
-          from (${branch} and change > ${middle} order by change limit 1) as next)`
+          from (${branch} and record.change > ${middle} order by record.change limit 1) as next)`
     return `
       half_${index} (low, high) as (
         select cast(-1 as bigint), changes from ${dialect.tableName('customer')} where number = ${customer}
@@ -185,8 +190,8 @@ function rangeEndQuery(
   const ends = branches.map((branch, index) => {
     const before = `(select min(high) from half_${index})`
     return end === 'first'
-      ? `select (select change from (${branch} and change > ${before} order by change limit 1) as one) as change`
-      : `select (select change from (${branch} and change <= ${before} order by change desc limit 1) as one) as change`
+      ? `select (select change from (${branch} and record.change > ${before} order by record.change limit 1) as one) as change`
+      : `select (select change from (${branch} and record.change <= ${before} order by record.change desc limit 1) as one) as change`
   })
   return {
     text: `with recursive ${halves.join(',')}
@@ -213,7 +218,8 @@ function readRows(rows: readonly NamedRow[]): FoundEvents {
   }
 }
 
-function readEvent(row: NamedRow): StoredEvent {
+/** Reads a row of those queries, with the time since which its kind is known. */
+export function readEvent(row: NamedRow): StoredEvent {
   const storedAt = whole(row, 'stored_at')
   const keptSince = optionalWhole(row, 'kept_since') ?? storedAt
   const kind = text(row, 'kind')

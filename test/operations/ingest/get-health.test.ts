@@ -46,6 +46,7 @@ test('names each job of the process that answers, and when it ran last', async (
       ...jobsOfStore[testStore],
       'close-untaken-answers operator',
       'close-untaken-answers customers',
+      'announce-consumed-fees',
       'measure-service',
     ],
   )

@@ -3,7 +3,7 @@ import { stagedValues } from '../../merge/staging.ts'
 import { eventNumbers } from '../../records/event-actions.ts'
 import { whole } from '../../row.ts'
 import type { NewRecords } from '../../sandbox-state.ts'
-import { customerNumber } from '../../schema/customers.ts'
+import { customerNumber, noteOneDue } from '../../schema/customers.ts'
 import { memberColumns } from '../../schema/tables.ts'
 import type { Session, StagedValue } from '../../session.ts'
 import { dialect } from '../dialect.ts'
@@ -36,6 +36,7 @@ export async function addRecords(
   for (const { number, changes } of customers.values()) {
     const text = 'update customer set changes = $2 where number = $1'
     await session.rows({ text, values: [number, changes] })
+    await session.rows({ text: noteOneDue(dialect), values: [number] })
   }
 }
 

@@ -1,0 +1,19 @@
+import { eventTypeOf, objectTypeOf } from '../resources/event-types.ts'
+import type { StoredEvent } from '../store/records/events.ts'
+import { printInstant } from '../values/instant.ts'
+import { eventId } from './event-id.ts'
+
+/** An event as the API answers it. The secret is that of its customer. */
+export function describeEvent(
+  { kind, id, action, change, storedAt, asOf }: StoredEvent,
+  secret: Uint8Array,
+) {
+  return {
+    id: eventId(secret, change),
+    type: eventTypeOf(kind, action),
+    object_type: objectTypeOf(kind),
+    object: { id, kind },
+    created_at: printInstant(storedAt),
+    as_of: printInstant(asOf),
+  }
+}

@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { eventId, openEventId } from '../../src/events/event-id.ts'
+
+const secret = fc.uint8Array({ minLength: 16, maxLength: 16 })
+const change = fc.bigInt({ min: 0n, max: 2n ** 62n })
+
+test('an id is a UUID of version 8 that its secret opens, and no other', () => {
+  fc.assert(
+    fc.property(secret, secret, change, (own, other, number) => {
+      const id = eventId(own, number)
+      assert.match(id, /^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
+      assert.equal(openEventId(own, id), number)
+      assert.equal(eventId(own, number), id)
+      if (Buffer.compare(own, other) !== 0) assert.equal(openEventId(other, id), undefined)
+    }),
+  )
+})
+
+test('no changed id opens', () => {
+  const own = randomBytes(16)
+  const id = eventId(own, 7n)
+  for (let at = 0; at < id.length; at += 1) {
+    if (id[at] === '-') continue
+    for (const digit of '0123456789abcdef') {
+      const changed = `${id.slice(0, at)}${digit}${id.slice(at + 1)}`
+      if (changed !== id) assert.equal(openEventId(own, changed), undefined, changed)
+    }
+  }
+})
+
+test('ids do not show their order', () => {
+  const own = randomBytes(16)
+  const ids = Array.from({ length: 200 }, (_, at) => eventId(own, BigInt(at)))
+  assert.equal(new Set(ids).size, 200)
+  assert.notDeepEqual(ids, ids.toSorted())
+  assert.notDeepEqual(ids, ids.toSorted().toReversed())
+})

@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, test } from 'node:test'
+import {
+  type ChangePlace,
+  EventsUnknown,
+  type StoredChange,
+} from '../../src/store/records/events.ts'
+import { openTestStore, type TestStore } from '../support/record-store.ts'
+import { aFiatAccount, anId, aStatement } from '../support/records.ts'
+
+let tested: TestStore
+before(async () => {
+  tested = await openTestStore()
+})
+beforeEach(async () => {
+  await tested.store.operator.clear()
+  await tested.ask('delete from bursar.customer')
+})
+after(() => tested.close())
+
+const read = (place?: ChangePlace, limit = 1000) => tested.store.operator.changes(place, limit)
+
+const shown = ({ customerId, change, kind, action }: StoredChange) =>
+  `${customerId} ${change} ${kind} ${action}`
+
+const account = (id: number, customer: string, status = 'PENDING') =>
+  aFiatAccount({ id: anId(id), customer_id: customer, ref_id: `r-${id}`, status })
+
+const accounts = (count: number, customer: string) =>
+  Array.from({ length: count }, (_, at) => account(at + 1, customer))
+
+test('each version of each customer is there once, those of a customer in their order', async () => {
+  await tested.take('fiat-accounts', [account(1, 'acme'), account(2, 'borealis')])
+  const first = await read()
+  assert.deepEqual(first.changes.map(shown), [
+    'acme 1 fiat-accounts created',
+    'borealis 1 fiat-accounts created',
+  ])
+  await tested.take('statements', [aStatement({ id: anId(3) })])
+  await tested.take('fiat-accounts', [account(2, 'borealis', 'REJECTED'), account(1, 'acme')])
+  await tested.store.operator.noteConsumed(
+    { id: anId(9), customerId: 'borealis' },
+    performance.now() + 5000,
+  )
+  const second = await read(first.last)
+  assert.deepEqual(second.changes.map(shown), [
+    'acme 2 statements created',
+    'borealis 2 fiat-accounts updated',
+    'borealis 3 fees consumed',
+  ])
+  const third = await read(second.last)
+  assert.deepEqual([third.changes, third.more, third.last], [[], false, second.last])
+})
+
+test('pages of any size join without a gap or a repeat, within a large entry too', async () => {
+  await tested.take('fiat-accounts', accounts(2500, 'acme'))
+  await tested.take('statements', [aStatement({ id: anId(3), customer_id: 'borealis' })])
+  const { changes: all } = await read(undefined, 5000)
+  assert.equal(all.length, 2501)
+  for (const limit of [7, 999, 1000, 1001]) {
+    const found: StoredChange[] = []
+    let place: ChangePlace | undefined
+    for (let more = true; more; ) {
+      const page = await read(place, limit)
+      assert.ok(page.changes.length <= limit)
+      found.push(...page.changes)
+      ;({ more, last: place } = page)
+    }
+    assert.deepEqual(found.map(shown), all.map(shown), `by ${limit}`)
+  }
+})
+
+test('readers at the same time see one order', async () => {
+  await tested.take('fiat-accounts', accounts(30, 'acme'))
+  await tested.take('statements', [aStatement({ id: anId(3), customer_id: 'borealis' })])
+  const pages = await Promise.all(Array.from({ length: 5 }, () => read()))
+  for (const { changes } of pages) assert.deepEqual(changes, pages[0]?.changes)
+})
+
+test('a reader that began before a pruning is refused if it has missed something', async () => {
+  const begun = await read()
+  for (const status of ['PENDING', 'REJECTED', 'PENDING']) {
+    await tested.take('fiat-accounts', [account(1, 'acme', status)])
+  }
+  const behind = await read(begun.last, 1)
+  const level = await read(behind.last)
+  const last = level.changes.at(-1)
+  assert.ok(last)
+  await tested.store.operator.pruneHistory(last.storedAt, undefined, 100)
+  await assert.rejects(read(behind.last), EventsUnknown)
+  assert.deepEqual((await read(level.last)).changes, [])
+  // A new reader gets what is kept.
+  assert.deepEqual((await read()).changes.map(shown), ['acme 3 fiat-accounts updated'])
+})
+
+test('a place that the log does not have is refused', async () => {
+  await tested.take('fiat-accounts', [account(1, 'acme')])
+  const { last } = await read()
+  await assert.rejects(read({ ...last, seq: last.seq + 1n }), EventsUnknown)
+  await assert.rejects(read({ ...last, listedAt: last.listedAt - 1n }), EventsUnknown)
+})
