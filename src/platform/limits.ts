@@ -114,7 +114,7 @@ export const limits = {
   /** Longer than the idle timeout of common load balancers (60 s), so that they close first. */
   keepAliveTimeoutMs: 72_000,
   /** Those that wait for events, as many in progress, and some that do nothing. */
-  connectionsMax: 20_000,
+  connectionsMax: 16_000,
   /** Requests in progress on a process. More would wait for the stores longer than clients do. */
   requestsInProgressMax: 5000,
   /** A client must take an answer within this time: a page of 1 MB at 280 kbit/s. */

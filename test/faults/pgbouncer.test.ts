@@ -307,6 +307,39 @@ describe('PgBouncer in transaction mode', { skip }, () => {
     }
   })
 
+  test('answers readers that wait for events, though nobody can listen', async () => {
+    const operatorClient = await createClient('--operator', '--scope', operatorScopes)
+    const scopes = 'events:read_event transfer:read_fiat_account'
+    const customerClient = await createClient('--customer', 'birch', '--scope', scopes)
+    const { program, url } = await serve(await freePort())
+    try {
+      const operator = await tokenOf(url, operatorClient)
+      const token = await tokenOf(url, customerClient)
+      const cursorOf = (answer: Answer) =>
+        `page_cursor=${encodeURIComponent(JSON.parse(textOf(answer)).resume_cursor)}`
+      const start = cursorOf(await send(url, '/v2/events', { token }))
+      const begunAt = performance.now()
+      const waiting = send(url, `/v2/events?wait=30&${start}`, { token })
+      const record = aFiatAccount({ id: anId(990_000), customer_id: 'birch' })
+      const { id, ...body } = record
+      const path = `/ingest/v1/fiat-accounts/${id}`
+      const written = await send(url, path, {
+        method: 'PUT',
+        token: operator,
+        body: JSON.stringify(body),
+      })
+      assert.equal(statusOf(written), 201)
+      const answer = await waiting
+      assert.equal(JSON.parse(textOf(answer)).items.length, 1)
+      assert.ok(performance.now() - begunAt < 10_000)
+      // At its end another one has the same cursor.
+      const level = cursorOf(answer)
+      assert.equal(cursorOf(await send(url, `/v2/events?wait=1&${level}`, { token })), level)
+    } finally {
+      await program.kill('SIGKILL')
+    }
+  })
+
   test('checks the store and runs a recovery', async () => {
     const checked = await migrate('--check')
     assert.equal(checked.code, 0, checked.errors)

@@ -224,12 +224,12 @@ test('a request whose body is never sent keeps no timer once its connection is c
 describe('the descriptor limit', () => {
   test('lowers the number of connections, and warns with what to change', () => {
     const { log, lines } = openTestLog()
-    for (const enough of [undefined, 20_256, 1_000_000]) {
-      assert.equal(connectionsWithin(enough, log), 20_000)
+    for (const enough of [undefined, 16_256, 1_000_000]) {
+      assert.equal(connectionsWithin(enough, log), 16_000)
     }
     assert.deepEqual(lines, [])
     assert.equal(connectionsWithin(1024, log), 768)
-    assert.match(lines.join(), /"connectionsMax":768.*raise the limit to 20256 \(ulimit -n/)
+    assert.match(lines.join(), /"connectionsMax":768.*raise the limit to 16256 \(ulimit -n/)
   })
 
   test('stops the start where it leaves too few connections', () => {
