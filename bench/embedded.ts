@@ -15,6 +15,8 @@ export const serverEnv = {
   BURSAR_FEE_QUOTES_OPEN_MAX: '1000000000',
   BURSAR_TOKEN_LIFE_SECONDS: '3600',
   BURSAR_OAUTH_REQUESTS_PER_SECOND_MAX: '0',
+  // All clients have the address of this machine.
+  BURSAR_CONNECTIONS_PER_ADDRESS_MAX: '30000',
 }
 
 export type OpenedStore = {

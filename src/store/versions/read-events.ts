@@ -78,9 +78,11 @@ function rangeAfter(
 ) {
   if (after === undefined) return { low, high, at: undefined }
   return order === 'ASC'
-    ? { low: largest(low, after.change), high, at: after.change }
+    ? { low: largest(low, after.change - 1n), high, at: after.change }
     : { low, high: smallest(high, after.change - 1n), at: undefined }
 }
+
+const none: ReadonlySet<string> = new Set()
 
 /** No customer has so many versions. */
 const LAST = 2n ** 62n
@@ -95,7 +97,9 @@ function eventsQuery(dialect: Dialect, customerId: string, asked: AskedEvents): 
   const { values, add } = openParameters(dialect)
   const customer = customerNumber(dialect, add(customerId, 'text'))
   const [above, upTo] = [add(low, 'bigint'), add(high, 'bigint')]
-  const ordered = `order by change ${order === 'ASC' ? 'asc' : 'desc'} limit ${add(limit, 'bigint')} + 1`
+  const isInRange = at !== undefined && low < at
+  const unread = new Set(eventKinds).difference(isInRange ? kinds : none)
+  const ordered = `order by change ${order === 'ASC' ? 'asc' : 'desc'} limit ${add(limit, 'bigint')} + ${isInRange ? 2 : 1}`
   const inRange = `record.change > ${above} and record.change <= ${upTo}`
   // A union needs a branch. A client that may read no kind gets one without events.
   const some = kinds.size === 0 ? noEvents(dialect, customer) : branchesOf(dialect, customer, kinds)
@@ -103,9 +107,10 @@ function eventsQuery(dialect: Dialect, customerId: string, asked: AskedEvents): 
   const page = `select * from (${ranges.join(' union all ')} ${ordered}) as page`
   const exact = () => {
     const is = `record.change = ${add(at ?? 0n, 'bigint')}`
-    return branchesOf(dialect, customer, new Set(eventKinds)).map((branch) => `${branch} and ${is}`)
+    return branchesOf(dialect, customer, unread).map((branch) => `${branch} and ${is}`)
   }
-  const found = [...(at === undefined ? [] : exact()), page].join(' union all ')
+  const isApart = at !== undefined && unread.size > 0
+  const found = [...(isApart ? exact() : []), page].join(' union all ')
   return {
     text: `
       select event.*, kept.at as kept_since, owner.changes, ${isReplica} as is_replica,
