@@ -37,7 +37,7 @@ const object = component(
   }),
 )
 
-export const event = {
+const event = {
   name: 'Event',
   schema: Type.Object(
     {

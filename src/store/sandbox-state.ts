@@ -14,9 +14,15 @@ export type NewRecords = {
 export type SandboxState = {
   /** Adds records that exist nowhere yet, in one transaction. False if one of them does exist. */
   addRecords(added: readonly NewRecords[]): Promise<boolean>
-  /** Removes a record and its history. False if there is none with this id. */
+  /**
+   * Removes a record from every read but that of events, which show that it was deleted. False if
+   * there is none with this id.
+   */
   removeRecord(resource: Resource, id: string): Promise<boolean>
-  /** Removes everything of a customer: records, history, fee quotes, clients and secrets. */
+  /**
+   * Removes everything of a customer: records, history, fee quotes, clients and secrets. Numbers of
+   * its events are never used again.
+   */
   removeCustomer(customerId: string): Promise<void>
   /** Copies both databases as they are at this moment. */
   saveSnapshot(id: string): Promise<void>

@@ -52,7 +52,7 @@ export const putSandboxRecords = control({
 export const deleteSandboxRecord = control({
   id: 'deleteSandboxRecord',
   summary:
-    'Removes a record with its history, as if it had never been. To mark a fiat account as deleted, put it with `deleted_at`.',
+    'Removes a record from every answer but the events, which show that it was deleted. To mark a fiat account as deleted, put it with `deleted_at`.',
   tag: 'Records',
   method: 'DELETE',
   path: '/sandbox/records/:kind/:id',

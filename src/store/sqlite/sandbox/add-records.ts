@@ -3,10 +3,11 @@ import { stagedValues } from '../../merge/staging.ts'
 import { eventNumbers } from '../../records/event-actions.ts'
 import { whole } from '../../row.ts'
 import type { NewRecords } from '../../sandbox-state.ts'
-import { customerNumber, noteOneDue } from '../../schema/customers.ts'
+import { noteOneDue } from '../../schema/customers.ts'
 import { memberColumns } from '../../schema/tables.ts'
 import type { Session, StagedValue } from '../../session.ts'
 import { dialect } from '../dialect.ts'
+import { noteRevision, timeOfChange } from './revisions.ts'
 
 /** Inserts records without a staging table, which takes half of the time of few records. */
 export async function addRecords(
@@ -16,12 +17,21 @@ export async function addRecords(
 ): Promise<void> {
   const customers = await addCustomers(session, added)
   for (const { resource, records } of added) {
+    const { kind } = resource
+    const owners = [...customers].filter(([id]) =>
+      records.some(({ customerId }) => customerId === id),
+    )
+    const times = new Map<string, bigint>()
+    for (const [id, { number }] of owners) {
+      times.set(id, await timeOfChange(session, kind, number, now))
+    }
     const full = records.map((record): Row => {
+      const stored_at = times.get(record.customerId)
       const values = { ...stagedValues(record), ...nextVersion(customers.get(record.customerId)) }
       const deleted = values.deleted_at === null ? 0 : 1
       const { full_body: body, full_checksum: checksum } = values
       const event = deleted === 1 ? eventNumbers.deleted : eventNumbers.created
-      return { ...values, deleted, event, body, checksum, stored_at: now }
+      return { ...values, deleted, event, body, checksum, stored_at }
     })
     const isMasked = resource.mask !== undefined
     const listed = full.map((row) =>
@@ -29,8 +39,8 @@ export async function addRecords(
     )
     await insert(session, resource.table, [...inList, ...memberColumns(resource)], listed)
     if (isMasked) await insert(session, fullTable(resource), inFull, full)
-    for (const customerId of new Set(records.map((record) => record.customerId))) {
-      await noteChange(session, resource, customerId, now)
+    for (const [id, { number }] of owners) {
+      await noteChange(session, resource, number, times.get(id) ?? now)
     }
   }
   for (const { number, changes } of customers.values()) {
@@ -65,8 +75,6 @@ function nextVersion(customer: Customer | undefined) {
   return { customer: customer.number, change: customer.changes }
 }
 
-const number = customerNumber(dialect, '$1')
-
 const inBoth = ['customer', 'deleted', 'body', 'checksum']
 const inFull = [...inBoth, 'id']
 const inList = [
@@ -89,22 +97,18 @@ const insert = (session: Session, table: string, names: readonly string[], rows:
 
 /** Raises the revision of a customer's records, and bounds the past lists as a merge does. */
 async function noteChange(
-  { rows }: Session,
+  session: Session,
   { table, kind }: Resource,
-  customerId: string,
-  now: bigint,
+  customer: bigint,
+  at: bigint,
 ): Promise<void> {
-  const reached = `select min(position), max(position) from ${table} where customer = ${number}`
+  const reached = `select min(position), max(position) from ${table} where customer = $1`
   const changes = [
-    `insert into revision values (${number}, $2, $3) on conflict (customer, kind) do update
-     set changed_at = max(changed_at + 1, excluded.changed_at)`,
-    `insert into kept_since (customer, kind, at) values (${number}, $2, $3)
+    `insert into kept_since (customer, kind, at) values ($1, $2, $3)
      on conflict (customer, kind) do update set at = min(at, excluded.at)`,
-    `insert or ignore into extent (customer, kind, changed_at, low, high)
-     select ${number}, $2, $3, * from (${reached})`,
+    `insert into extent (customer, kind, changed_at, low, high)
+     select $1, $2, $3, * from (${reached})`,
   ]
-  for (const text of changes) await rows({ text, values: [customerId, kind, now] })
-  // A customer may have records of a later time, because a test can set the clock back.
-  const widen = `update extent set (low, high) = (${reached}) where customer = ${number} and kind = $2`
-  await rows({ text: widen, values: [customerId, kind] })
+  for (const text of changes) await session.rows({ text, values: [customer, kind, at] })
+  await noteRevision(session, kind, customer, at)
 }

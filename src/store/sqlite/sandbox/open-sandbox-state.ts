@@ -1,16 +1,15 @@
-import type { Resource } from '../../../contract/resource.ts'
 import type { Clock } from '../../../platform/clock.ts'
 import { limits } from '../../../platform/limits.ts'
-import { text } from '../../row.ts'
 import type { SandboxState } from '../../sandbox-state.ts'
-import { customerNumber, customerId as idOf } from '../../schema/customers.ts'
-import { historyTables, recordTables, tablesOf } from '../../schema/tables.ts'
+import { customerNumber } from '../../schema/customers.ts'
+import { historyTables, recordTables } from '../../schema/tables.ts'
 import type { Session } from '../../session.ts'
 import { openFurther } from '../database.ts'
 import { dialect } from '../dialect.ts'
 import type { StorePaths } from '../files/require-files.ts'
 import { openTransactions } from '../locks.ts'
 import { addRecords } from './add-records.ts'
+import { removeRecord } from './remove-record.ts'
 import { openSnapshots } from './snapshot-files.ts'
 
 /** Separate connections to both databases of a sandbox, which the server has opened before. */
@@ -38,7 +37,7 @@ export function openSandboxState(paths: StorePaths, clock: Clock): SandboxState 
       }
     },
     removeRecord: (resource, id) =>
-      writeRecords((session) => removeRecord(session, resource, id), patient()),
+      writeRecords((session) => removeRecord(session, resource, id, clock()), patient()),
     removeCustomer: async (customerId) => {
       // Clients first, so that no request of theirs finds half of the records.
       await writeCredentials((session) => removeCredentials(session, customerId), patient())
@@ -76,27 +75,6 @@ const isTaken = (error: unknown): boolean =>
 
 /** SQLITE_CONSTRAINT_UNIQUE and SQLITE_CONSTRAINT_PRIMARYKEY. */
 const constraints: readonly unknown[] = [2067, 1555]
-
-async function removeRecord({ rows }: Session, resource: Resource, id: string): Promise<boolean> {
-  const { table, kind } = resource
-  const { is } = dialect.listedId
-  const hasId = (name: string) => (name === table ? is(name, '$1') : 'id = $1')
-  const owner = `select ${idOf(dialect, 'customer')} as customer_id from ${table}
-    where ${hasId(table)}`
-  const [found] = await rows({ text: owner, values: [id] })
-  if (found === undefined) return false
-  const customerId = text(found, 'customer_id')
-  for (const name of tablesOf(resource)) {
-    const remove = `delete from ${name} where ${hasId(name)} and customer = ${numberOf('$2')}`
-    await rows({ text: remove, values: [id, customerId] })
-  }
-  const history = `delete from superseded
-    where customer = ${numberOf('$1')} and kind = $2 and id = $3`
-  await rows({ text: history, values: [customerId, kind, id] })
-  // The page has another content, so it must have another entity tag.
-  await rows({ text: `${raiseRevisions} and kind = $2`, values: [customerId, kind] })
-  return true
-}
 
 async function removeCredentials({ rows, run }: Session, customerId: string): Promise<void> {
   const clients = '(select id from client where customer_id = $1)'

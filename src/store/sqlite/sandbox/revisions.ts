@@ -1,0 +1,31 @@
+import { optionalWhole } from '../../row.ts'
+import type { Session } from '../../session.ts'
+
+/**
+ * The time of a change of a customer's records: later than the change before it, as in a merge. A
+ * test may have set the clock back.
+ */
+export async function timeOfChange(
+  { rows }: Session,
+  kind: string,
+  customer: bigint,
+  now: bigint,
+): Promise<bigint> {
+  const text =
+    'select max(changed_at) as changed_at from revision where customer = $1 and kind = $2'
+  const [row = {}] = await rows({ text, values: [customer, kind] })
+  const last = optionalWhole(row, 'changed_at')
+  return last === undefined || last < now ? now : last + 1n
+}
+
+/** The pages of the records have another content from then on, so they get other entity tags. */
+export async function noteRevision(
+  { rows }: Session,
+  kind: string,
+  customer: bigint,
+  at: bigint,
+): Promise<void> {
+  const text = `insert into revision (customer, kind, changed_at) values ($1, $2, $3)
+    on conflict (customer, kind) do update set changed_at = excluded.changed_at`
+  await rows({ text, values: [customer, kind, at] })
+}
