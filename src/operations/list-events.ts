@@ -37,7 +37,7 @@ const object = component(
   }),
 )
 
-const event = {
+export const event = {
   name: 'Event',
   schema: Type.Object(
     {
