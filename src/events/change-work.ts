@@ -54,12 +54,10 @@ async function changesOfOne(
   limit: number,
 ): Promise<ChangesFound> {
   const place = after && eventPlaceOf(after)
-  const reader = operator.eventsOf(customerId)
   const kinds = new Set<string>(eventKinds)
-  const { events, more, pruned } = await reader.page({ kinds, order: 'ASC', after: place, limit })
-  const secret = await reader.secret()
-  const items =
-    secret === undefined ? [] : events.map((event) => describeChange(customerId, event, secret))
+  const asked = { kinds, order: 'ASC', after: place, limit } as const
+  const { events, more, pruned, secret } = await operator.eventsOf(customerId).page(asked)
+  const items = events.map((event) => describeChange(customerId, event, secret))
   const start = place ?? { change: 0n, storedAt: 0n, pruned }
   const newest = events.at(-1)
   const last = newest === undefined ? start : { ...newest, pruned: start.pruned }

@@ -1,15 +1,11 @@
+import { setImmediate as turn } from 'node:timers/promises'
 import type { Work, WorkInput } from '../contract/operation.ts'
 import type { Principal } from '../contract/principal.ts'
 import { noneFound, problem } from '../contract/problem.ts'
 import { limits } from '../platform/limits.ts'
 import { eventKinds, eventTypeOf, kindOfType, kindsOfScopes } from '../resources/event-types.ts'
 import { eventPlaceOf, eventPosition } from '../store/position.ts'
-import type {
-  CustomerEvents,
-  EventPlace,
-  EventRange,
-  StoredEvent,
-} from '../store/records/events.ts'
+import type { CustomerEvents, EventPlace, StoredEvent } from '../store/records/events.ts'
 import type { Store } from '../store/records.ts'
 import type { Instant } from '../values/instant.ts'
 import {
@@ -30,15 +26,14 @@ export function listEventsWork({ store }: EventDeps): Work<Principal> {
   return async (input) => {
     const { caller, parameters, trace } = input
     const events = store.customers.events(caller.tenant)
-    const asked = await readAsked(input, events)
+    const asked = readAsked(input)
     const seconds = Number(parameters.get('wait') ?? 0)
     const isWaiting = seconds > 0 && asked.order === 'ASC' && asked.kinds.size > 0
     const found = isWaiting
       ? await waitForSome(input, asked, seconds)
       : await readSome(events, asked)
     trace.rows = found.events.length
-    const secret = found.events.length === 0 ? undefined : await events.secret()
-    const items = secret === undefined ? [] : found.events.map((one) => describeEvent(one, secret))
+    const items = found.events.map((one) => describeEvent(one, found.secret))
     const next = found.more ? found.last : undefined
     return {
       body: { items },
@@ -96,30 +91,27 @@ type Asked = {
   readonly matches: (event: StoredEvent) => boolean
   /** Whether `matches` may leave events of these kinds out. */
   readonly isFiltered: boolean
-  readonly range: EventRange | undefined
+  /** When the events were stored, where the query bounds that. */
+  readonly times: TimeRange | undefined
   readonly order: 'ASC' | 'DESC'
   readonly after: EventPlace | undefined
   readonly limit: number
 }
 
-async function readAsked(
-  { caller, parameters, after }: WorkInput<Principal>,
-  events: CustomerEvents,
-): Promise<Asked> {
+function readAsked({ caller, parameters, after }: WorkInput<Principal>): Asked {
   const types = parameters.get('type') as readonly string[] | undefined
   const readable = kindsOfScopes(caller.scopes)
   const named = types && new Set(types.map((type) => kindOfType.get(type)))
-  const kinds = named === undefined ? readable : readable.intersection(named)
-  const times = timesOf(parameters)
-  const isBounded = times.from !== undefined || times.before !== undefined
+  const { from, before } = timesOf(parameters)
+  const isBounded = from !== undefined || before !== undefined
   return {
-    kinds,
+    kinds: named === undefined ? readable : readable.intersection(named),
     matches: ({ kind, action, storedAt }) =>
       (types === undefined || types.includes(eventTypeOf(kind, action))) &&
-      (times.from === undefined || storedAt >= times.from) &&
-      (times.before === undefined || storedAt < times.before),
+      (from === undefined || storedAt >= from) &&
+      (before === undefined || storedAt < before),
     isFiltered: types !== undefined || isBounded,
-    range: isBounded && kinds.size > 0 ? await events.rangeOf(kinds, times) : undefined,
+    times: isBounded ? { from, before } : undefined,
     order: parameters.get('order') === 'DESC' ? 'DESC' : 'ASC',
     after: after && eventPlaceOf(after),
     limit: Number(parameters.get('limit') ?? limits.eventsPageMax),
@@ -144,6 +136,7 @@ type FoundEvents = {
   readonly last: EventPlace | undefined
   readonly changes: bigint
   readonly pruned: bigint
+  readonly secret: Uint8Array
 }
 
 /**
@@ -151,7 +144,9 @@ type FoundEvents = {
  * goes on there.
  */
 async function readSome(reader: CustomerEvents, asked: Asked): Promise<FoundEvents> {
-  const { kinds, matches, isFiltered, range, order, after, limit } = asked
+  const { kinds, matches, isFiltered, times, order, after, limit } = asked
+  // Anew for each read: what is stored meanwhile may be in it.
+  const range = times && kinds.size > 0 ? await reader.rangeOf(kinds, times) : undefined
   const events: StoredEvent[] = []
   let first: EventPlace | undefined
   let last = after
@@ -159,7 +154,7 @@ async function readSome(reader: CustomerEvents, asked: Asked): Promise<FoundEven
   for (;;) {
     const wanted = isFiltered ? limits.eventsReadTogether : limit
     const page = await reader.page({ kinds, order, after: last, range, limit: wanted })
-    const { changes, pruned } = page
+    const { changes, pruned, secret } = page
     for (const event of page.events) {
       const { change, storedAt } = event
       last = { change, storedAt, pruned: after?.pruned ?? pruned }
@@ -170,8 +165,10 @@ async function readSome(reader: CustomerEvents, asked: Asked): Promise<FoundEven
     const newest = page.events.at(-1)
     const more = page.more || (newest !== undefined && newest.change !== last?.change)
     if (!more || events.length === limit || read >= limits.eventsReadMax) {
-      return { events, more, first, last, changes, pruned }
+      return { events, more, first, last, changes, pruned, secret }
     }
+    // A step takes some milliseconds, after which other requests have their turn.
+    await turn()
   }
 }
 

@@ -219,7 +219,7 @@ export const storeLimits = {
   /** Customers of one query for all readers that wait: some 2 ms on the embedded store. */
   countedTogether: 500,
   /** Versions of one entry of the log of changes, and customers that are added to it together. */
-  changesPerEntryMax: 1000,
+  changesPerEntryMax: 500,
   changedCustomersTogether: 500,
   /** How often one request adds to the log, and how long it waits for the store to do so. */
   changeRoundsMax: 20,

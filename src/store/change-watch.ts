@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises'
 import type { Background } from '../background.ts'
 import type { Tenant } from '../contract/principal.ts'
 import { limits } from '../platform/limits.ts'
@@ -74,6 +75,7 @@ export function openChangeWatch(source: ChangeSource, background: Background): C
       const all = [...customers.values()]
       for (let at = 0; at < all.length; at += limits.countedTogether) {
         const part = all.slice(at, at + limits.countedTogether)
+        if (at > 0) await turn()
         const counts = await count(part.map(({ tenant }) => tenant))
         for (const { tenant, waits } of part) {
           const changes = counts.get(tenant) ?? 0n

@@ -64,6 +64,15 @@ describe('GET /v2/events with wait', () => {
     assert.ok(performance.now() - begunAt < 5000)
   })
 
+  test('answers a change within a bound of time that lies ahead', async () => {
+    const filter = 'created_at.gt=2026-01-01T00:00:00Z&created_at.lt=2090-01-01T00:00:00Z'
+    const cursor = await endOf(filter)
+    const answer = read(`page_cursor=${cursor}&wait=30&${filter}`)
+    await untilWaiting(1)
+    await put()
+    assert.deepEqual(typesOf(await answer), ['statement.updated'])
+  })
+
   test('answers the same cursor and no event when its time is over', async () => {
     const cursor = await endOf()
     const begunAt = performance.now()

@@ -45,6 +45,8 @@ export type EventPage = {
   /** How many versions the customer has had; 0 for one without records. */
   readonly changes: bigint
   readonly pruned: bigint
+  /** Hides the numbers of the customer's events in their ids; empty for one without records. */
+  readonly secret: Uint8Array
 }
 
 /** An event of any customer, and its place in the log of changes. */
@@ -59,7 +61,7 @@ export type StoredChange = StoredEvent & {
 export type ChangePlace = {
   /** The entry of the log; 0 before the first one. */
   readonly seq: bigint
-  /** How many versions of the entry were read. An entry has at most 1,000. */
+  /** How many versions of the entry were read. An entry has at most 500. */
   readonly offset: number
   /** The last entry of the log when the reader began. Of entries up to it some may be pruned. */
   readonly begun: bigint

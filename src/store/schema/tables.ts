@@ -16,12 +16,17 @@ export const historyTables: readonly string[] = [
   'extent',
   'kept_since',
   'fee_event',
-  'change_state',
   'change_log',
 ]
 
 /** The tables from which reads of every kind take something. */
-export const sharedTables: readonly string[] = ['customer', ...historyTables, 'origin', 'revision']
+export const sharedTables: readonly string[] = [
+  'customer',
+  ...historyTables,
+  'change_state',
+  'origin',
+  'revision',
+]
 
 /** Columns whose changes are noted, because an old page is filtered by their old values. */
 export const filterColumns = ({ columns }: Resource): readonly string[] => [

@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises'
 import type { Clock } from '../../platform/clock.ts'
 import { limits } from '../../platform/limits.ts'
 import { eventKinds } from '../../resources/event-types.ts'
@@ -10,7 +11,7 @@ import {
   type StoredChange,
 } from '../records/events.ts'
 import type { OperatorRecords } from '../records.ts'
-import { bytes, type NamedRow, text, whole } from '../row.ts'
+import { bytes, isTrue, type NamedRow, text, whole } from '../row.ts'
 import type { Reads, Session, Transact, Value } from '../session.ts'
 import { StoreUnavailable } from '../unavailable.ts'
 import { branchesOf, readEvent } from './read-events.ts'
@@ -28,10 +29,13 @@ export function openChangeLog(
   clock: Clock,
 ): OperatorRecords['changes'] {
   const statements = logStatements(dialect)
-  const listSome = () => {
+  const listSome = async () => {
+    // A write for each look would be one for each reader that polls.
+    const [look] = await sessions.rows({ text: statements.hasDue, prepare: true })
+    if (!isTrue(look?.has_due)) return false
     const deadline = performance.now() + limits.changesListedMs
     const list = (session: Session) => listDue(session, dialect, statements, clock())
-    return sessions.transact(list, deadline).catch((error: unknown) => {
+    return await sessions.transact(list, deadline).catch((error: unknown) => {
       // A merge holds the store. What the log lacks comes later.
       if (error instanceof StoreUnavailable) return false
       throw error
@@ -61,6 +65,7 @@ function logStatements(dialect: Dialect) {
     tables: 'entry cross join',
   }).map((branch) => `${branch} and record.change > entry.low and record.change <= entry.high`)
   return {
+    hasDue: `select exists (select 1 from ${state} where is_due = true) as has_due`,
     lockHead: `update ${head} set seq = seq where id = 1 returning seq`,
     due: `select customer, listed from ${state} where is_due = true
       order by customer limit ${parameter(1, 'bigint')} ${forUpdate('skip')}`,
@@ -168,10 +173,17 @@ async function readPage(
   const isThere = entries[0]?.seq === start.seq && entries[0].listedAt === start.listedAt
   if (start.seq > 0n && !isThere) throw new EventsUnknown()
   const chosen = entriesOfPage(entries, limit)
-  const numbers = (of: (entry: Entry) => bigint) => list(chosen.map((entry) => Number(of(entry))))
-  const columns = [numbers(({ seq }) => seq), numbers(({ customer }) => customer)]
-  const ranges = [numbers(({ read }) => read), numbers(({ high }) => high)]
-  const events = await run(statements.events, [...columns, ...ranges])
+  const events: NamedRow[] = []
+  for (let left = chosen; left.length > 0; ) {
+    // A part takes some milliseconds, after which other requests have their turn.
+    if (left !== chosen) await turn()
+    const part = entriesOfPage(left, limits.changesPerEntryMax)
+    left = left.slice(part.length)
+    const numbers = (of: (entry: Entry) => bigint) => list(part.map((entry) => Number(of(entry))))
+    const columns = [numbers(({ seq }) => seq), numbers(({ customer }) => customer)]
+    const ranges = [numbers(({ read }) => read), numbers(({ high }) => high)]
+    events.push(...(await run(statements.events, [...columns, ...ranges])))
+  }
   const bySeq = Map.groupBy(events, (row) => whole(row, 'seq'))
   const changes = chosen.flatMap((entry) =>
     changesOf(entry, bySeq.get(entry.seq) ?? [], start.begun),

@@ -27,8 +27,8 @@ export function readEvents({ rows }: Reads, dialect: Dialect, customerId: string
       if (isResumed && hasGap(after, last, found)) throw new EventsUnknown()
       const events = found.events.filter((event) => event !== last)
       const page = events.slice(0, limit)
-      const { changes, pruned } = found
-      return { events: page, more: events.length > limit, changes, pruned }
+      const { changes, pruned, secret } = found
+      return { events: page, more: events.length > limit, changes, pruned, secret }
     },
     find: async (kinds, change) => {
       const asked = { kinds, order: 'ASC', limit: 1, low: change - 1n, high: change } as const
@@ -113,7 +113,8 @@ function eventsQuery(dialect: Dialect, customerId: string, asked: AskedEvents): 
   const found = [...(isApart ? exact() : []), page].join(' union all ')
   return {
     text: `
-      select event.*, kept.at as kept_since, owner.changes, ${isReplica} as is_replica,
+      select event.*, kept.at as kept_since, owner.changes, owner.event_secret,
+        ${isReplica} as is_replica,
         (select max(pruned) from ${tableName('kept_since')} where customer = ${customer}) as pruned
       from ${tableName('customer')} as owner
       left join (${found}) as event on true
@@ -211,7 +212,10 @@ type FoundEvents = {
   readonly changes: bigint
   readonly pruned: bigint
   readonly isReplica: boolean
+  readonly secret: Uint8Array
 }
+
+const NO_SECRET = new Uint8Array(0)
 
 function readRows(rows: readonly NamedRow[]): FoundEvents {
   const [first] = rows
@@ -220,6 +224,7 @@ function readRows(rows: readonly NamedRow[]): FoundEvents {
     changes: first === undefined ? 0n : whole(first, 'changes'),
     pruned: (first && optionalWhole(first, 'pruned')) ?? 0n,
     isReplica: isTrue(first?.is_replica),
+    secret: first === undefined ? NO_SECRET : bytes(first, 'event_secret'),
   }
 }
 
