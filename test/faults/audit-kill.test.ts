@@ -1,50 +1,19 @@
 import assert from 'node:assert/strict'
-import { randomBytes, randomInt } from 'node:crypto'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { randomInt } from 'node:crypto'
 import { DatabaseSync } from 'node:sqlite'
-import { after, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { setTimeout as passing } from 'node:timers/promises'
 import { auditOf } from '../support/audit.ts'
 import { isLong } from '../support/long.ts'
 import { runProgram, startProgram } from '../support/program.ts'
 import { aFiatAccount, anId } from '../support/records.ts'
-import { openTestDatabase } from '../support/test-database.ts'
 import { until } from '../support/until.ts'
+import { embedded, type Place, postgres } from './support/places.ts'
 
 /** What the audit log has when its writer is killed, or cannot write it. */
 
 const MOMENTS = isLong ? 50 : 4
 const WORKERS = 8
-
-type Place = {
-  readonly env: Readonly<Record<string, string>>
-  readonly superuserUrl?: string
-  remove(): Promise<void>
-}
-
-const folder = mkdtempSync(join(tmpdir(), 'bursar-audit-kill-'))
-after(() => rmSync(folder, { recursive: true, force: true }))
-
-async function embedded(name: string): Promise<Place> {
-  const env = { DATABASE_URL: `sqlite:${join(folder, name, 'bursar.db')}` }
-  return { env, remove: async () => {} }
-}
-
-async function postgres(): Promise<Place> {
-  const database = await openTestDatabase()
-  return {
-    env: {
-      DATABASE_URL: database.url,
-      OPERATOR_DATABASE_URL: database.operatorUrl,
-      BURSAR_MASTER_KEY: randomBytes(32).toString('base64'),
-      BURSAR_DATABASE_TIMEOUT_MS: '20000',
-    },
-    superuserUrl: database.superuserUrl,
-    remove: database.drop,
-  }
-}
 
 const scopes = 'ingest:write_fiat_accounts ingest:read_record'
 
@@ -90,7 +59,7 @@ async function serve({ env }: Place, client: Readonly<Record<string, string>>) {
 }
 
 for (const [engine, open] of [
-  ['the embedded store', () => embedded('killed')],
+  ['the embedded store', embedded],
   ['PostgreSQL', postgres],
 ] as const) {
   describe(engine, () => {
@@ -147,13 +116,16 @@ for (const [engine, open] of [
   })
 }
 
+const credentialsOf = ({ env }: Place): string =>
+  String(env.DATABASE_URL).replace(/^sqlite:(.*)\.db$/, '$1.credentials.db')
+
 test('a full view whose entry cannot be written is 503, and works again when it can', async () => {
-  const place = await embedded('locked')
+  const place = await embedded()
   await run(place.env, ['migrate'])
   const { program, send } = await serve(place, await newClient(place))
   try {
     assert.equal(await send('PUT', anId(1)), 201)
-    using db = new DatabaseSync(join(folder, 'locked', 'bursar.credentials.db'))
+    using db = new DatabaseSync(credentialsOf(place))
     db.exec('begin immediate')
     const [shown, put] = await Promise.all([send('GET', anId(1)), send('PUT', anId(2))])
     assert.deepEqual([shown, put], [503, 503])

@@ -1,16 +1,13 @@
 import assert from 'node:assert/strict'
-import { randomBytes, randomInt } from 'node:crypto'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { randomInt } from 'node:crypto'
 import { after, describe, test } from 'node:test'
 import { setTimeout as passing } from 'node:timers/promises'
 import { freePort } from '../support/free-port.ts'
 import { isLong } from '../support/long.ts'
 import { type Program, runProgram, startProgram } from '../support/program.ts'
 import { aFiatAccount, anId } from '../support/records.ts'
-import { openTestDatabase } from '../support/test-database.ts'
 import { until } from '../support/until.ts'
+import { embedded, type Place, postgres } from './support/places.ts'
 
 /**
  * Server and importers are killed with SIGKILL while streams, single records of several customers
@@ -25,30 +22,6 @@ const SHARED = 60
 const WRITERS = 4
 /** Files that are imported at the same time. */
 const IMPORTERS = 2
-
-type Place = { readonly env: Readonly<Record<string, string>>; remove(): Promise<void> }
-
-async function embedded(): Promise<Place> {
-  const folder = mkdtempSync(join(tmpdir(), 'bursar-ingest-kill-'))
-  return {
-    env: { DATABASE_URL: `sqlite:${join(folder, 'bursar.db')}` },
-    remove: async () => rmSync(folder, { recursive: true, force: true }),
-  }
-}
-
-async function postgres(): Promise<Place> {
-  const database = await openTestDatabase()
-  return {
-    env: {
-      DATABASE_URL: database.url,
-      OPERATOR_DATABASE_URL: database.operatorUrl,
-      BURSAR_MASTER_KEY: randomBytes(32).toString('base64'),
-      // Two servers share the processor with everything else here.
-      BURSAR_DATABASE_TIMEOUT_MS: '20000',
-    },
-    remove: database.drop,
-  }
-}
 
 const scopes = 'ingest:write_fiat_accounts ingest:read_record ingest:read_history'
 

@@ -10,6 +10,8 @@ import { addressesOf, openTestDatabase } from '../../support/test-database.ts'
 export type Place = {
   readonly env: Readonly<Record<string, string>>
   readonly engine: 'sqlite' | 'postgres'
+  /** PostgreSQL only. */
+  readonly superuserUrl?: string
   /** Runs SQL past the programs. `bursar.` is removed for the embedded store. */
   ask(sql: string): Promise<unknown[][]>
   remove(): Promise<void>
@@ -41,6 +43,7 @@ export async function postgres(): Promise<Place> {
       BURSAR_DATABASE_TIMEOUT_MS: '20000',
     },
     engine: 'postgres',
+    superuserUrl: database.superuserUrl,
     ask: (sql) =>
       withPrimary(addressesOf(database.superuserUrl), async (connection) => {
         const rows = await connection.query({ text: sql })
