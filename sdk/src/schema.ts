@@ -825,10 +825,7 @@ export interface operations {
                  * @example true
                  */
                 include_deleted?: boolean;
-                /**
-                 * @description What was stored at this time; now where it is absent.
-                 * @example 2026-11-22T09:30:00Z
-                 */
+                /** @description What was stored at this time; now where it is absent. */
                 as_of?: string;
             };
             header?: never;
@@ -1070,10 +1067,7 @@ export interface operations {
                  * @example
                  */
                 page_cursor?: string;
-                /**
-                 * @description What was stored at this time; now where it is absent.
-                 * @example 2026-11-22T09:30:00Z
-                 */
+                /** @description What was stored at this time; now where it is absent. */
                 as_of?: string;
             };
             header?: never;
@@ -1288,10 +1282,7 @@ export interface operations {
                  * @example
                  */
                 page_cursor?: string;
-                /**
-                 * @description What was stored at this time; now where it is absent.
-                 * @example 2026-11-22T09:30:00Z
-                 */
+                /** @description What was stored at this time; now where it is absent. */
                 as_of?: string;
             };
             header?: never;
@@ -1465,10 +1456,7 @@ export interface operations {
     getFiatDepositInstructions: {
         parameters: {
             query?: {
-                /**
-                 * @description What was stored at this time; now where it is absent.
-                 * @example 2026-11-22T09:30:00Z
-                 */
+                /** @description What was stored at this time; now where it is absent. */
                 as_of?: string;
             };
             header?: never;
@@ -1733,10 +1721,7 @@ export interface operations {
                  * @example
                  */
                 page_cursor?: string;
-                /**
-                 * @description What was stored at this time; now where it is absent.
-                 * @example 2026-11-22T09:30:00Z
-                 */
+                /** @description What was stored at this time; now where it is absent. */
                 as_of?: string;
             };
             header?: never;
@@ -2004,10 +1989,7 @@ export interface operations {
                  * @example
                  */
                 page_cursor?: string;
-                /**
-                 * @description What was stored at this time; now where it is absent.
-                 * @example 2026-11-22T09:30:00Z
-                 */
+                /** @description What was stored at this time; now where it is absent. */
                 as_of?: string;
             };
             header?: never;
@@ -2232,10 +2214,7 @@ export interface operations {
                  * @example
                  */
                 page_cursor?: string;
-                /**
-                 * @description What was stored at this time; now where it is absent.
-                 * @example 2026-11-22T09:30:00Z
-                 */
+                /** @description What was stored at this time; now where it is absent. */
                 as_of?: string;
             };
             header?: never;

@@ -47,6 +47,11 @@ for (const { path, method, operation } of documented) {
   describe(operation.operationId, () => {
     test('has a valid example of every parameter, body, answer and problem', () => {
       for (const { name, schema, example } of operation.parameters) {
+        // The API page sends every example, and no fixed time is known in every store.
+        if (name === 'as_of') {
+          assert.equal(example, undefined)
+          continue
+        }
         assert.notEqual(example, undefined, name)
         assert.deepEqual(faultsOf(schema, example), [], name)
       }
@@ -89,7 +94,6 @@ for (const { path, method, operation } of documented) {
       let filled = path
       for (const { name, in: place, example } of operation.parameters) {
         if (place === 'path') filled = filled.replace(`{${name}}`, String(example))
-        // No fixed time is one at which the records of this store are known.
         else if (name === 'as_of') query.append(name, new Date().toISOString())
         else for (const value of [example].flat()) query.append(name, String(value))
       }

@@ -234,11 +234,7 @@ async function recordGet(
     summary: earlierSummary,
   }
   return {
-    parameters: {
-      id: acmeIdOf(operation),
-      ...Object.fromEntries(flags),
-      as_of: varying.kept_since,
-    },
+    parameters: { id: acmeIdOf(operation), ...Object.fromEntries(flags) },
     bodies: {},
     answers: {
       200: { record: await send(service, record) },
@@ -273,7 +269,10 @@ async function recordList(
   }
 }
 
-/** A value for every parameter, such that all of them together select the one record. */
+/**
+ * A value for every parameter, such that all of them together select the one record. The API page
+ * sends them. `as_of` has none: no fixed time is one at which the records of a store are known.
+ */
 function parametersFor(
   operation: ListOperation,
   record: Readonly<Record<string, unknown>>,
@@ -289,7 +288,6 @@ function parametersFor(
     order: 'DESC',
     order_by: 'CREATED_AT',
     page_cursor: '',
-    as_of: varying.kept_since,
   }
   const outside: Partial<Record<BoundOperator, string>> = {
     lt: '2027-01-01T00:00:00Z',
@@ -312,7 +310,8 @@ function parametersFor(
         return true
     }
   }
-  return Object.fromEntries(Object.keys(query).map((name) => [name, exampleOf(name)]))
+  const names = Object.keys(query).filter((name) => name !== 'as_of')
+  return Object.fromEntries(names.map((name) => [name, exampleOf(name)]))
 }
 
 async function recordFee(
