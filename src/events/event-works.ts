@@ -76,15 +76,24 @@ export const getEventWork =
   ({ store }: EventDeps): Work<Principal> =>
   async ({ caller, parameters }) => {
     const id = String(parameters.get('id'))
-    const events = store.customers.events(caller.tenant)
-    const secret = await events.secret()
-    const change = secret && openEventId(secret, id)
-    if (secret === undefined || change === undefined) throw noneFound('event', id)
-    const found = await events.find(new Set(eventKinds), change)
-    if (found === undefined) throw problem('gone', 'the event has been pruned')
-    if (!kindsOfScopes(caller.scopes).has(found.kind)) throw noneFound('event', id)
-    return { body: describeEvent(found, secret) }
+    const { customers } = store
+    const known = await findEvent(customers.events(caller.tenant), id)
+    // A replica may not have it yet.
+    const asked = known?.event ? known : await findEvent(customers.events(caller.tenant, true), id)
+    if (asked === undefined) throw noneFound('event', id)
+    const { event, secret } = asked
+    if (event === undefined) throw problem('gone', 'the event has been pruned')
+    if (!kindsOfScopes(caller.scopes).has(event.kind)) throw noneFound('event', id)
+    return { body: describeEvent(event, secret) }
   }
+
+/** Undefined for an id that is none of the customer's; without an event for one that is gone. */
+async function findEvent(events: CustomerEvents, id: string) {
+  const secret = await events.secret()
+  const change = secret && openEventId(secret, id)
+  if (secret === undefined || change === undefined) return undefined
+  return { secret, event: await events.find(new Set(eventKinds), change) }
+}
 
 type Asked = {
   readonly kinds: ReadonlySet<string>
