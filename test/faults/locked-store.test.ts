@@ -18,6 +18,8 @@ const folder = temporaryFolder()
 const records = join(folder, 'bursar.db')
 const credentials = join(folder, 'bursar.credentials.db')
 const env = {
+  // A fast machine reads so often that the tokens of this test pass the limit.
+  BURSAR_OAUTH_REQUESTS_PER_SECOND_MAX: '0',
   DATABASE_URL: `sqlite:${records}`,
   BURSAR_ACCEPT_SAMPLE_FEES: 'true',
   PORT: '0',

@@ -11,7 +11,9 @@ export async function withStagingFolder<T>(
 ): Promise<T> {
   let folder: string | undefined
   const remove = () => {
-    if (folder !== undefined) rmSync(folder, { recursive: true, force: true })
+    // A copy that still runs may make a file while the folder is emptied.
+    const again = { maxRetries: 20, retryDelay: 10 }
+    if (folder !== undefined) rmSync(folder, { recursive: true, force: true, ...again })
   }
   const onSignal = (signal: NodeJS.Signals) => {
     remove()
