@@ -1,3 +1,4 @@
+import { getOrInsert } from '../values/get-or-insert.ts'
 import type { Schedule } from './schedule.ts'
 import { openTally } from './tally.ts'
 
@@ -49,7 +50,7 @@ export function openFairQueue(bounds: FairBounds): FairQueue {
     return (own === 0 || own + amount <= perKeyMax) && (all === 0 || all + amount <= totalMax)
   }
   const join = (one: Waiting): void => {
-    queues.getOrInsertComputed(one.key, () => new Set()).add(one)
+    getOrInsert(queues, one.key, () => new Set()).add(one)
     queued.add(one.key, 1)
   }
   /** Returns whether it waited still. */

@@ -1,3 +1,4 @@
+import { getOrInsert } from '../values/get-or-insert.ts'
 /** Memory for bodies that is used again: lent, filled, sent, and taken back once that is done. */
 export type LentBuffers = {
   /** A buffer of this length with arbitrary content. The borrower must fill every byte. */
@@ -32,7 +33,7 @@ export function openLentBuffers(): LentBuffers {
       return
     }
     idleBytes += size
-    idle.getOrInsertComputed(size, () => []).push(room)
+    getOrInsert(idle, size, () => []).push(room)
   }
   return {
     lend,

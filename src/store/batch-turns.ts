@@ -1,3 +1,4 @@
+import { getOrInsert } from '../values/get-or-insert.ts'
 /**
  * How keys, such as clients and customers, share the batches of a queue. None of them takes more
  * than its share, however many requests it sends.
@@ -87,7 +88,7 @@ export function openTurns<Request>(
   const keyOf = (name: string, kind: number): Key => {
     const keys = kinds[kind] ?? new Map<string, Key>()
     kinds[kind] = keys
-    return keys.getOrInsertComputed(name, () => ({
+    return getOrInsert(keys, name, () => ({
       name,
       waiting: 0,
       running: 0,

@@ -2,6 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import type { Background } from '../background.ts'
 import type { Tenant } from '../contract/principal.ts'
 import { limits } from '../platform/limits.ts'
+import { getOrInsert } from '../values/get-or-insert.ts'
 
 /** Tells readers when a customer has new versions. However many wait, they share one timer. */
 export type ChangeWatch = {
@@ -111,7 +112,7 @@ export function openChangeWatch(source: ChangeSource, background: Background): C
     begin: (tenant) => {
       if (!isStopped) startLooking()
       const name = nameOf(tenant)
-      const waiting = customers.getOrInsertComputed(name, () => ({ tenant, waits: new Set() }))
+      const waiting = getOrInsert(customers, name, () => ({ tenant, waits: new Set() }))
       const wait: Wait = { isChanged: false, pending: undefined }
       waiting.waits.add(wait)
       return {

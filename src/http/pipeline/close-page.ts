@@ -3,6 +3,7 @@ import type { Caller, OperatorPrincipal } from '../../contract/principal.ts'
 import { invalidParameters, type ParameterFault } from '../../contract/problem.ts'
 import type { Answer } from '../../contract/request.ts'
 import { pageBuffers } from '../../platform/lent-buffers.ts'
+import { getOrInsert } from '../../values/get-or-insert.ts'
 import {
   type Binding,
   bind,
@@ -100,7 +101,7 @@ export type BindingOf = (order?: 'ASC') => Binding
 export function bindingOf(operation: Operation, caller: Caller, input: Input): BindingOf {
   const bindings = new Map<string | undefined, Binding>()
   return (order) =>
-    bindings.getOrInsertComputed(order, () => {
+    getOrInsert(bindings, order, () => {
       const scope = scopeOf(operation, caller, input)
       return bind(order === undefined ? scope : { ...scope, order })
     })

@@ -1,3 +1,4 @@
+import { getOrInsert } from '../../values/get-or-insert.ts'
 export type AnyLabels = Readonly<Record<string, string>>
 
 /** One cell for each combination of labels that was seen. */
@@ -23,7 +24,7 @@ export function openCells<Cell>(
   const add = (labels: AnyLabels): Cell => {
     let node = root
     for (const name of labelNames) {
-      node = node.below.getOrInsertComputed(labels[name] ?? '', newNode)
+      node = getOrInsert(node.below, labels[name] ?? '', newNode)
     }
     if (node.cell === undefined) {
       node.cell = open(labels)

@@ -1,4 +1,5 @@
 import { Counter, Gauge, type PrometheusContentType, Registry } from '@prometheus-io/client'
+import { getOrInsert } from '../../values/get-or-insert.ts'
 import { CountingHistogram } from './counting-histogram.ts'
 import { type Family, type FamilyName, families, type GivenList } from './families.ts'
 import { type AnyLabels, type Cells, openCells } from './label-cells.ts'
@@ -79,7 +80,7 @@ export function openMetrics(given: GivenLists): OpenMetrics {
     observe: (family, labels, value) => histograms.get(family)?.record(labels, value),
     gauge: (family, read) => {
       // A gauge that nobody reads would be answered as 0.
-      const reading = readers.getOrInsertComputed(family, () => openGauge(family))
+      const reading = getOrInsert(readers, family, () => openGauge(family))
       reading.add(read)
       return () => void reading.delete(read)
     },
@@ -92,7 +93,7 @@ const familyNames = Object.keys(families).filter((name): name is FamilyName => n
 function openBounds(given: GivenLists) {
   const lists = new Map<GivenList, ReadonlySet<string>>()
   const listOf = (list: GivenList) =>
-    lists.getOrInsertComputed(list, () => new Set([...given[list](), OTHER]))
+    getOrInsert(lists, list, () => new Set([...given[list](), OTHER]))
   const checkedOf = ({ labels }: Family) =>
     Object.entries(labels).flatMap(([label, values]) =>
       typeof values === 'string' ? [[label, values] as const] : [],

@@ -3,6 +3,7 @@ import type { Resource } from '../../../contract/resource.ts'
 import type { Clock } from '../../../platform/clock.ts'
 import { limits } from '../../../platform/limits.ts'
 import { openLog } from '../../../platform/log.ts'
+import { getOrInsert } from '../../../values/get-or-insert.ts'
 import type { ReadRecords } from '../../integrity/intact-records.ts'
 import { openRecords } from '../../open-records.ts'
 import type { Store } from '../../records.ts'
@@ -108,13 +109,13 @@ function customerRecords(servers: Servers): ReadRecords {
   return {
     changedAt: (tenant, { kind }) => revisionOf({ tenant, kind }),
     get: (tenant, { table }, id, includeDeleted) => {
-      const get = gets.getOrInsertComputed(table, openGet)
+      const get = getOrInsert(gets, table, openGet)
       return get({ tenant, id, includeDeleted })
     },
     page: (tenant, { resource }, selection) => {
       const { order } = selection
       if (!isRange(resource, selection)) return readAlone(servers, resource, { tenant, selection })
-      const page = pages[order].getOrInsertComputed(resource, openPage[order])
+      const page = getOrInsert(pages[order], resource, openPage[order])
       return page({ tenant, selection })
     },
   }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { limits } from '../../../platform/limits.ts'
+import { getOrInsert } from '../../../values/get-or-insert.ts'
 import { openBatchQueue, type PendingRequest } from '../../batch-queue.ts'
 import { rangeOf } from '../../records/page.ts'
 import { isTrue, type NamedRow, whole } from '../../row.ts'
@@ -24,7 +25,7 @@ export function openPastBatches(servers: Servers): ReadPastRow {
     const { resource, view, selection } = asked
     if (selection.anyOf.length > 0) return await readAlone(asked)
     const text = [resource.kind, view, selection.order, selection.includeDeleted].join()
-    const read = batches.getOrInsertComputed(text, () => openPastBatch(servers))
+    const read = getOrInsert(batches, text, () => openPastBatch(servers))
     const row = await read(asked)
     return isTrue(row.is_cut) ? await readAlone(asked) : row
   }

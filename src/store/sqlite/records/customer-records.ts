@@ -2,6 +2,7 @@ import type { StatementSync } from 'node:sqlite'
 import type { Tenant } from '../../../contract/principal.ts'
 import type { View } from '../../../contract/resource.ts'
 import { freeMemory, pageBuffers } from '../../../platform/lent-buffers.ts'
+import { getOrInsert } from '../../../values/get-or-insert.ts'
 import type { ReadRecords } from '../../integrity/intact-records.ts'
 import { type KeyRange, type PageRows, rangeOf, type Selection } from '../../records/page.ts'
 import { customerNumber } from '../../schema/customers.ts'
@@ -22,7 +23,7 @@ export function customerRecords(
   const getQueries = new Map<View, string>()
   return {
     async get(tenant, view, id, includeDeleted) {
-      const row = await read(getQueries.getOrInsertComputed(view, getQuery), (statement) =>
+      const row = await read(getOrInsert(getQueries, view, getQuery), (statement) =>
         statement.get({
           customer: tenant,
           id,
