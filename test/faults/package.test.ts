@@ -180,6 +180,9 @@ describe('the package', () => {
           token,
         })
         assert.deepEqual([status, body[listFiatAccounts.envelope]?.length], [200, 2], text)
+        const [{ id }] = body[listFiatAccounts.envelope]
+        const one = await callUrl(`${url}/v2/transfer/fiat-accounts/${id}`, { token })
+        assert.equal(one.status, 200, one.text)
         t.diagnostic(`the first page after ${(performance.now() - startedAt).toFixed(0)} ms`)
       } finally {
         sandbox.kill()
