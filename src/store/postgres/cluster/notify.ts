@@ -18,8 +18,8 @@ export const changeName = (customerId: string): string =>
 export type Notifier = {
   /** Undefined for customers that are not known. Tells soon, with what others note meanwhile. */
   note(customerIds: readonly string[] | undefined): void
-  /** Resolves once what was noted is told, or cannot be: readers then wait until their end. */
-  told(): Promise<void>
+  /** Resolves once every note is sent, or has failed: readers then wait until their end. */
+  sent(): Promise<void>
 }
 
 /**
@@ -28,29 +28,32 @@ export type Notifier = {
  */
 export function openNotifier(servers: Servers): Notifier {
   let names = new Set<string>()
-  let telling: Promise<void> | undefined
-  const tell = async () => {
+  let sending: Promise<void> | undefined
+  const send = async () => {
     await new Promise<void>((resolve) => {
       systemSchedule.after(limits.notifiedTogetherMs, resolve)
     })
-    const payloads = payloadsOf([...names])
-    names = new Set()
-    telling = undefined
-    await servers
-      .rows({
-        text: `select pg_notify('${CHANGES}', payload) from unnest($1::text[]) as told (payload)`,
-        values: [textArray(payloads)],
-      })
-      .catch(() => {})
+    // What is noted while a notification is sent goes with the next one.
+    while (names.size > 0) {
+      const payloads = payloadsOf([...names])
+      names = new Set()
+      await servers
+        .rows({
+          text: `select pg_notify('${CHANGES}', payload) from unnest($1::text[]) as note (payload)`,
+          values: [textArray(payloads)],
+        })
+        .catch(() => {})
+    }
+    sending = undefined
   }
   return {
     note: (customerIds) => {
       const isMany = customerIds === undefined || customerIds.length > limits.notifiedCustomersMax
       for (const name of isMany ? [ANY_CUSTOMER] : customerIds.map(changeName)) names.add(name)
-      if (names.size > 0) telling ??= tell()
+      if (names.size > 0) sending ??= send()
     },
-    told: async () => {
-      await telling
+    sent: async () => {
+      await sending
     },
   }
 }

@@ -81,7 +81,7 @@ export function openPostgresStore(
     integrityFaults: async () => [],
     close: async () => {
       records.customers.changes.stop()
-      await Promise.all([notifiers.puts.told(), notifiers.imports.told()])
+      await Promise.all([notifiers.puts.sent(), notifiers.imports.sent()])
     },
   }
 }
