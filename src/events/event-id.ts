@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { uuidText } from '../values/uuid-text.ts'
 
 /**
  * The ids of a customer's events are the numbers of its versions, sealed: their order shows how
@@ -11,10 +12,10 @@ export function eventId(secret: Uint8Array, change: bigint): string {
   const tag = tagOf(secret, change)
   const bits = (tag << NUMBER_BITS) | (change ^ maskOf(secret, tag))
   const [high, middle, low] = [bits >> 74n, (bits >> 62n) & 0xfffn, bits & LOW]
-  const digits = ((high << 80n) | (8n << 76n) | (middle << 64n) | (2n << 62n) | low)
+  const hex = ((high << 80n) | (8n << 76n) | (middle << 64n) | (2n << 62n) | low)
     .toString(16)
     .padStart(32, '0')
-  return digits.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
+  return uuidText(hex)
 }
 
 /** The number of an event; undefined for an id that the secret has not made. */

@@ -8,15 +8,12 @@ export type EventWaits = {
   enter(clientId: string): () => void
 }
 
-export function openEventWaits(
-  perClientMax: number = limits.eventsWaitingPerClientMax,
-  waitingMax: number = limits.eventsWaitingMax,
-): EventWaits {
+export function openEventWaits(): EventWaits {
   const waiting = openTally()
   return {
     enter: (clientId) => {
-      if (waiting.of(clientId) >= perClientMax) throw tooManyOfClient
-      if (waiting.total() >= waitingMax) throw tooMany
+      if (waiting.of(clientId) >= limits.eventsWaitingPerClientMax) throw tooManyOfClient
+      if (waiting.total() >= limits.eventsWaitingMax) throw tooMany
       waiting.add(clientId, 1)
       return () => waiting.add(clientId, -1)
     },

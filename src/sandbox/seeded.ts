@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { uuidText } from '../values/uuid-text.ts'
 
 /** Pseudorandom bytes that depend on the name alone, so a new record changes no other. */
 export const drawBytes = (name: string): Buffer =>
@@ -10,7 +11,7 @@ export function drawUuid(name: string): string {
   bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40
   bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80
   const hex = bytes.toString('hex', 0, 16)
-  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
+  return uuidText(hex)
 }
 
 /** A whole number from 0 to `below` - 1. */

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { uuidText } from '../values/uuid-text.ts'
 import type { ChangePlace, EventPlace } from './records/events.ts'
 
 /**
@@ -28,7 +29,7 @@ export function timePrefix(micros: bigint): Uint8Array {
 /** The id of a position. */
 export function positionId(position: Position): string {
   const hex = Buffer.from(position.subarray(TIME_BYTES)).toString('hex')
-  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
+  return uuidText(hex)
 }
 
 /** A position with a text of 16 characters of ASCII, such as a memo, instead of an id. */

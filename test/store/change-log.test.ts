@@ -1,22 +1,14 @@
 import assert from 'node:assert/strict'
-import { after, before, beforeEach, test } from 'node:test'
+import { test } from 'node:test'
 import {
   type ChangePlace,
   EventsUnknown,
   type StoredChange,
 } from '../../src/store/records/events.ts'
-import { openTestStore, type TestStore } from '../support/record-store.ts'
+import { describeStore } from '../support/describe-store.ts'
 import { aFiatAccount, anId, aStatement } from '../support/records.ts'
 
-let tested: TestStore
-before(async () => {
-  tested = await openTestStore()
-})
-beforeEach(async () => {
-  await tested.store.operator.clear()
-  await tested.ask('delete from bursar.customer')
-})
-after(() => tested.close())
+const tested = describeStore()
 
 const read = (place?: ChangePlace, limit = 1000) => tested.store.operator.changes(place, limit)
 

@@ -1,18 +1,11 @@
 import assert from 'node:assert/strict'
-import { after, before, beforeEach, test } from 'node:test'
+import { test } from 'node:test'
 import { orderFaults, readOrder, type SeenWrite } from '../support/change-order.ts'
-import { openTestStore, resourceOf, type TestStore } from '../support/record-store.ts'
+import { describeStore } from '../support/describe-store.ts'
+import { resourceOf } from '../support/record-store.ts'
 import { aDepositAddress, aFiatAccount, anId, aStatement } from '../support/records.ts'
 
-let tested: TestStore
-before(async () => {
-  tested = await openTestStore()
-})
-beforeEach(async () => {
-  await tested.store.operator.clear()
-  await tested.ask('delete from bursar.customer')
-})
-after(() => tested.close())
+const tested = describeStore()
 
 const changesOf = async (customerId: string) => {
   const { versions } = await readOrder(tested.ask)

@@ -1,20 +1,12 @@
 import assert from 'node:assert/strict'
-import { after, before, beforeEach, test } from 'node:test'
+import { test } from 'node:test'
 import { asTenant } from '../../src/contract/principal.ts'
 import { fiatAccount } from '../../src/resources/fiat-account.ts'
-import { openTestStore, type TestStore } from '../support/record-store.ts'
+import { describeStore } from '../support/describe-store.ts'
 import { aFiatAccount, anId, aStatement } from '../support/records.ts'
 import { firstPage } from '../support/selection.ts'
 
-let tested: TestStore
-before(async () => {
-  tested = await openTestStore()
-})
-beforeEach(async () => {
-  await tested.store.operator.clear()
-  await tested.ask('delete from bursar.customer')
-})
-after(() => tested.close())
+const tested = describeStore()
 
 const customers = async () =>
   (await tested.ask('select id from bursar.customer order by number')).flat()

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { after, before, beforeEach, test } from 'node:test'
+import { test } from 'node:test'
 import { asTenant } from '../../src/contract/principal.ts'
 import { eventKinds } from '../../src/resources/event-types.ts'
 import {
@@ -8,18 +8,11 @@ import {
   EventsUnknown,
   type StoredEvent,
 } from '../../src/store/records/events.ts'
-import { openTestStore, resourceOf, type TestStore } from '../support/record-store.ts'
+import { describeStore } from '../support/describe-store.ts'
+import { resourceOf } from '../support/record-store.ts'
 import { aDepositAddress, aFiatAccount, anId, aStatement } from '../support/records.ts'
 
-let tested: TestStore
-before(async () => {
-  tested = await openTestStore()
-})
-beforeEach(async () => {
-  await tested.store.operator.clear()
-  await tested.ask('delete from bursar.customer')
-})
-after(() => tested.close())
+const tested = describeStore()
 
 const all = new Set(eventKinds)
 
