@@ -96,7 +96,7 @@ const statementOf = (customer: string, at: number, round: number) =>
     ],
   })
 
-/** Writes until it is told to end. A refused or lost request is sent again with another change. */
+/** Writes until the test ends it. A refused or lost request is sent again with another change. */
 function startWriters(servers: Servers, token: string) {
   const ends = { now: false }
   const customerAt = (at: number) => CUSTOMERS[at % CUSTOMERS.length] ?? ''

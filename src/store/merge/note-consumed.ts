@@ -7,8 +7,8 @@ import type { Transact } from '../session.ts'
 
 /**
  * Adds the event of a consumed fee to its customer. A lock of the customer's row comes first, as
- * every writer has it. A fee that has its event already takes no number: whoever has added it may
- * have ended before that was noted.
+ * every writer has it. A fee that has its event already takes no number: a process that has added
+ * it may have ended before it could delete the note.
  */
 export function openNoteConsumed(
   transact: Transact,

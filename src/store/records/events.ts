@@ -77,8 +77,8 @@ export type ChangePage = {
 }
 
 /**
- * Events after the place have been pruned, or lost in a fail-over or a restore: whoever goes on
- * from there would miss some.
+ * Events after the place have been pruned, or lost in a fail-over or a restore: a reader that
+ * goes on from there would miss some.
  */
 export class EventsUnknown extends Error {
   override readonly name = 'EventsUnknown'

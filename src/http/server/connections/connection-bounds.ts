@@ -82,7 +82,7 @@ export function openConnectionBounds(bounds: Bounds, log: Logger): ConnectionBou
 
 const uncounted: Admission = { end: () => {}, rest: () => () => {} }
 
-/** Whoever has waited is not refused, so the requests may be more than the limit for a moment. */
+/** A request that has waited is not refused, so there may be more than the limit for a moment. */
 function admission(release: () => void, again: () => void): Admission {
   let isCounted = true
   let hasEnded = false

@@ -106,7 +106,7 @@ function openArea(
   }
 }
 
-/** Whose records a merge has stored, or more than are told one by one. */
+/** The customers whose records a merge has stored, or more than a notification names. */
 const stagedCustomers = {
   text: `select distinct customer_id from staged_line limit ${limits.notifiedCustomersMax + 1}`,
 }
