@@ -53,3 +53,7 @@ export function printInstant(micros: bigint): string {
 
 /** The non-negative remainder, so that instants before 1970 keep their fraction. */
 const modulo = (value: bigint, by: bigint): bigint => ((value % by) + by) % by
+
+/** A text of a time: the order of such texts, byte by byte, is that of their times. */
+export const instantKey = (micros: bigint): string =>
+  String(micros - EARLIEST_MICROS).padStart(String(LATEST_MICROS - EARLIEST_MICROS).length, '0')

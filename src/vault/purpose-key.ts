@@ -1,5 +1,13 @@
 /** What a key is for. No key serves two purposes. */
-export const purposes = ['cursor', 'client-secret', 'client-row', 'token-signing', 'audit'] as const
+export const purposes = [
+  'cursor',
+  'client-secret',
+  'client-row',
+  'token-signing',
+  'audit',
+  'customer-key',
+  'name-index',
+] as const
 export type Purpose = (typeof purposes)[number]
 
 /** A stored key, encrypted with the master key that `masterId` names. Instants in microseconds. */
