@@ -3,15 +3,10 @@ import type { Dialect } from '../dialect.ts'
 import { unpairedQuery } from '../integrity/stored-rows.ts'
 import { text, whole } from '../row.ts'
 import { customerNumber } from '../schema/customers.ts'
-import { historyTables, recordTables } from '../schema/tables.ts'
+import { historyTables, isCurrent, nameTables, recordTables, termTable } from '../schema/tables.ts'
+import type { Seals } from '../sealing/seals.ts'
 import type { Reads, Session, Transact } from '../session.ts'
-import {
-  exportLine,
-  isCurrent,
-  readStoredRecord,
-  storedRecords,
-  unexportable,
-} from './stored-record.ts'
+import { exportLine, readStoredRecord, storedRecords, unexportable } from './stored-record.ts'
 
 /**
  * All records of a kind, or those of one customer, by customer and then in list order. Throws a
@@ -20,7 +15,7 @@ import {
  */
 export async function* exportLines(
   { rows, iterate }: Pick<Session, 'rows' | 'iterate'>,
-  dialect: Dialect,
+  { dialect, seals }: { readonly dialect: Dialect; readonly seals: Pick<Seals, 'open'> },
   resource: Resource,
   customerId: string | undefined,
 ): AsyncIterable<string> {
@@ -45,7 +40,7 @@ export async function* exportLines(
       order by record.customer, record.deleted, record.position`,
     values,
   })
-  for await (const row of stored) yield exportLine(resource, readStoredRecord(row))
+  for await (const row of stored) yield await exportLine(resource, readStoredRecord(row), seals)
 }
 
 export async function countRecords(
@@ -67,9 +62,9 @@ export const clearRecords = (
   others: readonly string[],
 ): Promise<void> =>
   transact(async ({ run }) => {
-    for (const table of [...recordTables, ...historyTables, ...others]) {
+    for (const table of [...recordTables, ...historyTables, ...nameTables, termTable, ...others]) {
       await run(`delete from ${tableName(table)}`)
     }
     // The next page of each kind must not have the entity tag of a page from before.
-    await run(`update ${tableName('revision')} set changed_at = changed_at + 1`)
+    await run(`update ${tableName('revision')} set changed_at = changed_at + 1, live = 0`)
   })

@@ -34,6 +34,8 @@ export type History = {
   readonly versions: readonly Version[]
   /** The version before the first of them, to compare it with. */
   readonly previous: Version | undefined
+  /** From when on the customer's records of the kind are known, in microseconds. */
+  readonly keptSince: bigint
   readonly more: boolean
 }
 
@@ -44,6 +46,9 @@ export type Version = FoundRecord & {
   readonly replacedAt: bigint | undefined
   readonly origin: VersionOrigin | undefined
 }
+
+/** An update, as the lines of the versions before and after it. */
+export type UpdatedRecord = { readonly before: string; readonly after: string }
 
 export type VersionOrigin = (ClientOrigin | Pick<ImportOrigin, 'file' | 'user'>) & {
   /** Of the file or the stream; undefined for a record that was sent by itself. */
@@ -70,11 +75,19 @@ export type Search = {
   readonly customerId: string | undefined
   readonly hitsMax: number
   readonly after: Position | undefined
+  /** Whether the caller may find records by the names of owners. */
+  readonly findsOwners: boolean
+}
+
+export type SearchFound = {
+  readonly hits: readonly SearchHit[]
+  /** Where a search goes on that has compared many records and found few. */
+  readonly stoppedAt: Position | undefined
 }
 
 /** Where a pruning goes on: a table, and the key of the last row that was read. */
 export type PruneKey = {
-  readonly table: 'superseded' | 'former_value'
+  readonly table: 'superseded' | 'former_value' | 'change_log'
   readonly values: readonly Value[] | undefined
 }
 

@@ -11,13 +11,15 @@ export type StorableRecord = {
   readonly file?: number
   /** As it came, where `merge` is to pass on the records that it rejects. */
   readonly raw?: string | undefined
-  /** A digest of where it came from and of its stored content; see `intake/source-digest.ts`. */
-  readonly sourceDigest?: bigint | undefined
+  /** Digests where it came from and its stored content; see `intake/source-digest.ts`. */
+  readonly digestSource?: DigestSource | undefined
   readonly customerId: string
   readonly id: string
   readonly position: Position
   /** The values of the filter columns and of the exclusive key, by column. */
   readonly members: Readonly<Record<string, string | null>>
+  /** The names of its private terms, of which `members.terms` has none yet. */
+  readonly privateTerms?: readonly string[]
   readonly full: string
   /** The masked form; null for a kind without a mask. */
   readonly masked: string | null
@@ -25,6 +27,21 @@ export type StorableRecord = {
   readonly deletedAt: bigint | null | undefined
   readonly updatedAt: bigint | null
   readonly sourceVersion: bigint | null
+}
+
+/** A digest of a source and of what is stored, with the key of a customer for sealed kinds. */
+export type DigestSource = (content: string, key: Uint8Array | undefined) => bigint
+
+/** A record whose full body is as it will be stored. */
+export type SealedRecord = Omit<StorableRecord, 'full' | 'digestSource' | 'privateTerms'> & {
+  readonly stored: string
+  /** Of the body: a keyed digest for kinds that are sealed, or else a CRC. */
+  readonly checksum: number
+  /** The key of its customer, for kinds that are sealed. */
+  readonly keyId: string | null
+  readonly sourceDigest?: bigint | undefined
+  /** Whether the stored body is damaged, so that the same content replaces it. */
+  readonly mends?: boolean
 }
 
 /** A line whose record is stored as the line would store it. */
@@ -45,6 +62,8 @@ export type KnownRecord = {
   /** Everything stored of it, as `contentOf` has it of a staged record. */
   readonly content: string
   readonly sourceDigest: bigint | null
+  /** What digests of its source are made with, for kinds that are sealed. */
+  readonly key: Uint8Array | undefined
 }
 
 /** How a reason names another line of the import. */
@@ -151,8 +170,11 @@ export type ClientOrigin = {
 
 export type MergeOrigin = {
   readonly from: ImportOrigin | ClientOrigin
-  /** What the numbers of its lines begin after, since the lines of several files go on. */
-  readonly linesBefore: number
+  /**
+   * What the numbers of its lines begin after, since the lines of several files go on. Null for
+   * records that come by themselves.
+   */
+  readonly linesBefore: number | null
 }
 
 /** One import as the journal keeps it, written in the transaction of its merge. */

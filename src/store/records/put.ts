@@ -1,12 +1,12 @@
 import type { RecordFault } from '../../contract/resource.ts'
-import type { ClientOrigin, StorableRecord } from './import.ts'
+import type { ClientOrigin, SealedRecord, StorableRecord } from './import.ts'
 
 /** A stored record to withdraw. One of a kind with deletions is deleted instead. */
 export type Withdrawal = Pick<StorableRecord, 'customerId' | 'id'> & { readonly withdraws: true }
 
 /** One record to store or to withdraw, by itself. */
-export type PutRequest = {
-  readonly record: StorableRecord | Withdrawal
+export type PutRequest<R = StorableRecord> = {
+  readonly record: R | Withdrawal
   readonly precondition: Precondition
   /** Lets it replace a record that is newer. */
   readonly allowOlder: boolean
@@ -14,6 +14,9 @@ export type PutRequest = {
   readonly takeOver?: boolean | undefined
   readonly from: ClientOrigin
 }
+
+/** The same with its body as it will be stored. */
+export type SealedPut = PutRequest<SealedRecord>
 
 /** What must be true of the stored version, as RFC 9110 section 13 has it. */
 export type Precondition = {

@@ -1,11 +1,11 @@
 import type { Resource } from '../../contract/resource.ts'
 import { printInstant } from '../../values/instant.ts'
 import type { Dialect } from '../dialect.ts'
-import { bodyChecksum } from '../integrity/checksum.ts'
 import { shownId } from '../integrity/stored-rows.ts'
 import { isTrue, type NamedRow, optionalText, optionalWhole, text, whole } from '../row.ts'
 import { customerId, customerNumber } from '../schema/customers.ts'
 import { fullOfRecord } from '../schema/tables.ts'
+import type { Seals } from '../sealing/seals.ts'
 import { StoreDamaged } from '../unavailable.ts'
 
 /** A stored record as export reads it. Times are in microseconds. */
@@ -21,10 +21,6 @@ export type StoredRecord = {
   readonly sourceVersion: bigint | null
   readonly storedAt: bigint
 }
-
-/** A row that is not of a withdrawn record. A deleted fiat account that has its id is current. */
-export const isCurrent = ({ deletable }: Resource, row: string): string =>
-  deletable ? `${row}.id_taken = false` : `${row}.deleted = false`
 
 /** Selects the records with some ids of their customers: `keys` has `customer_id` and `id`. */
 export const findQuery = (resource: Resource, dialect: Dialect, keys: string): string => `
@@ -71,15 +67,22 @@ export const versionOf = ({ storedAt }: Pick<StoredRecord, 'storedAt'>): string 
   storedAt.toString(36)
 
 /**
- * One line of JSON that import accepts: the unmasked record with its withheld members. Throws a
- * StoreDamaged for a record that is not as it was imported, because an import would take it.
+ * One line of JSON that import accepts: the unmasked record with its withheld members. Rejects with
+ * a StoreDamaged for a record that is not as it was imported, because an import would take it.
  */
-export function exportLine(resource: Resource, record: StoredRecord): string {
+export async function exportLine(
+  resource: Resource,
+  record: StoredRecord,
+  { open }: Pick<Seals, 'open'>,
+): Promise<string> {
   const { kind } = resource
-  const { customerId, id, body, checksum } = record
-  if (body === null) throw unexportable(kind, id, 'the full record is missing')
-  if (bodyChecksum(customerId, body) !== checksum)
-    throw unexportable(kind, id, 'its body does not match its checksum')
+  const { customerId, id, body: stored, checksum } = record
+  if (stored === null || checksum === null) {
+    throw unexportable(kind, id, 'the full record is missing')
+  }
+  const opened = await open(resource, { customerId, id, body: stored, checksum })
+  if ('fault' in opened) throw unexportable(kind, id, opened.fault)
+  const { body } = opened
   const withheld = {
     customer_id: customerId,
     deleted_at: record.deletedAt === null ? null : printInstant(record.deletedAt),

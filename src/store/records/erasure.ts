@@ -1,0 +1,24 @@
+/** What of a customer's records was removed, or is there. */
+export type ErasedRecords = {
+  readonly records: number
+  /** Versions that later ones have replaced. */
+  readonly versions: number
+  /** Events of fees. The other events are the versions. */
+  readonly feeEvents: number
+  /** The keys of the customer's bodies. */
+  readonly keys: number
+}
+
+/** How far an erasure has come. */
+export type ErasePlace = {
+  /** The last entry of the log of changes that was looked at. */
+  readonly walked: bigint
+  /** How many versions the customer had when the feed was last told that they are gone. */
+  readonly fenced: bigint | undefined
+}
+
+export type ErasedPart = {
+  readonly removed: ErasedRecords
+  /** Where to go on; undefined once nothing is left. */
+  readonly next: ErasePlace | undefined
+}

@@ -1,0 +1,54 @@
+import type { Term, Terms } from '../../contract/resource.ts'
+import { attempt } from '../../values/attempt.ts'
+import { digestName } from '../../vault/name-digest.ts'
+
+/** The terms of a record as its column `terms` has them: names, places and times in JSON. */
+export function printTerms({ letter }: Terms, found: readonly Term[]): string {
+  const inClear = found.filter(({ isPrivate = false }) => !isPrivate)
+  const terms = inClear.map(({ name, sort, since }) => {
+    const ordered = sort === undefined ? [] : [sort]
+    return [`${letter}${name}`, ...ordered, ...(since === undefined ? [] : [String(since)])]
+  })
+  return JSON.stringify(terms)
+}
+
+/** The names of the private terms of a record. */
+export const privateTerms = (found: readonly Term[]): readonly string[] =>
+  found.flatMap(({ name, isPrivate = false }) => (isPrivate ? [name] : []))
+
+/** The stored name of a private term. */
+export const privateTerm = ({ letter }: Terms, key: Uint8Array, name: string): string =>
+  `${letter}private ${digestName(key, name)}`
+
+/** A text that `printTerms` has made, with private terms. */
+export function addPrivateTerms(
+  terms: Terms,
+  printed: string,
+  key: Uint8Array,
+  names: readonly string[],
+): string {
+  const added = names.map((name) => [privateTerm(terms, key, name)])
+  return JSON.stringify([...readTerms(printed), ...added])
+}
+
+/** A row of the terms of a record. `scope` is the number of its customer, or 0 for all of them. */
+export type TermRow = {
+  readonly term: string
+  readonly scope: bigint
+  readonly sort: string
+  readonly since: bigint | null
+}
+
+/** The rows of a text that `printTerms` has made. A damaged text has none. */
+export function termRowsOf(terms: string, customer: bigint): readonly TermRow[] {
+  return readTerms(terms).flatMap(([term, sort, since]) => {
+    const row = { term, sort: sort ?? '', since: since === undefined ? null : BigInt(since) }
+    const own = { ...row, scope: customer }
+    return sort === undefined ? [own] : [own, { ...row, scope: 0n }]
+  })
+}
+
+type Printed = readonly [term: string, sort?: string, since?: string]
+
+const readTerms = (terms: string): readonly Printed[] =>
+  attempt((): readonly Printed[] => JSON.parse(terms)) ?? []

@@ -1,0 +1,66 @@
+import type { Tenant } from '../../contract/principal.ts'
+import { limits } from '../../platform/limits.ts'
+import { keepRecentlyUsed } from '../../platform/recently-used.ts'
+import type { CustomerKey, WrappedCustomerKey } from '../../vault/customer-key.ts'
+
+/** The keys of a customer that has one. */
+export type CustomerKeys = {
+  /** Seals new bodies. Undefined if it does not open with the key that wraps it. */
+  readonly current: CustomerKey | undefined
+  /** Every key that opens, also those with which older bodies are sealed. */
+  readonly byId: ReadonlyMap<string, CustomerKey>
+}
+
+/** Where keys come from: the store, or another process that has them from there. */
+export type CustomerKeySource = {
+  /** Asks the primary if it must be fresh, where a standby may lack a new key. */
+  find(customer: Tenant, isFresh: boolean): Promise<CustomerKeys | undefined>
+  /** The same, after it has stored the first key of a customer that has none. */
+  ensure(customer: Tenant): Promise<CustomerKeys>
+  /** A key that is stored nowhere yet. */
+  make(customer: Tenant): Promise<NewCustomerKey>
+}
+
+/** A new key, and the same as a merge stores it together with the first bodies. */
+export type NewCustomerKey = { readonly key: CustomerKey; readonly wrapped: WrappedCustomerKey }
+
+/** The keys that an import makes for customers without one, by the customer. */
+export type MadeKeys = Map<string, NewCustomerKey>
+
+/** The keys that this process has used last. */
+export type KnownKeys = CustomerKeySource & {
+  /** What is in memory, without a promise. */
+  known(customerId: string): CustomerKeys | undefined
+  forget(customerId: string): void
+}
+
+/** Keeps the keys that were used last. Look-ups of one customer at a time share an answer. */
+export function keepKeys(
+  source: CustomerKeySource,
+  customersMax: number = limits.customerKeysMax,
+): KnownKeys {
+  const kept = keepRecentlyUsed<string, CustomerKeys>(customersMax)
+  const finding = new Map<string, Promise<CustomerKeys | undefined>>()
+  const once = async <K extends CustomerKeys | undefined>(
+    customer: Tenant,
+    find: () => Promise<K>,
+  ): Promise<K> => {
+    const keys = await find()
+    if (keys !== undefined) kept.set(customer, keys)
+    return keys
+  }
+  return {
+    known: kept.get,
+    forget: kept.delete,
+    find: async (customer, isFresh) => {
+      if (isFresh) return await once(customer, () => source.find(customer, true))
+      const pending =
+        finding.get(customer) ??
+        once(customer, () => source.find(customer, false)).finally(() => finding.delete(customer))
+      finding.set(customer, pending)
+      return await pending
+    },
+    ensure: (customer) => once(customer, () => source.ensure(customer)),
+    make: source.make,
+  }
+}

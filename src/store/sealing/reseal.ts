@@ -1,0 +1,191 @@
+import { isSealedKind, type Resource } from '../../contract/resource.ts'
+import { limits } from '../../platform/limits.ts'
+import { type CustomerKey, makeCustomerKey } from '../../vault/customer-key.ts'
+import { systemRandom } from '../../vault/random.ts'
+import { type BodyPlace, isSealed, keyIdOf } from '../../vault/sealed-body.ts'
+import type { Dialect } from '../dialect.ts'
+import { type NamedRow, text, whole } from '../row.ts'
+import type { Reads, Session, Transact } from '../session.ts'
+import { type Form, findKeys, insertKey, type KeyMaking } from './customer-key-rows.ts'
+import type { CustomerKeys } from './customer-keys.ts'
+import {
+  type Changed,
+  countBodies,
+  countWithoutKey,
+  type Part,
+  partsOf,
+  readBodies,
+  writeBodies,
+} from './reseal-bodies.ts'
+import { finish, readProgress, writeProgress } from './reseal-progress.ts'
+import { inForm, openWith } from './seals.ts'
+
+/** Brings stored bodies to the form of this process, a customer after the other. */
+export type Resealing = {
+  /** Takes the next step, of some bodies of one customer. Undefined if nothing is left. */
+  next(): Promise<ResealStep | undefined>
+  /** What is not in the form yet. */
+  left(): Promise<{ readonly customers: number; readonly bodies: number }>
+  /** Customers with sealed records whose key is missing. */
+  withoutKey(): Promise<number>
+  /** Gives a customer a new key, to which the next steps bring its bodies. False if it has none. */
+  rotate(customerId: string): Promise<boolean>
+}
+
+/** `end` has the figures of a customer whose bodies all have the form now. */
+export type ResealStep = {
+  readonly end?: { readonly changed: number; readonly failed: number } | undefined
+}
+
+type Deps = KeyMaking &
+  Reads & {
+    readonly transact: Transact
+    readonly resources: readonly Resource[]
+  }
+
+/**
+ * Each step is one transaction, which holds the row of the customer as a merge does. So no body is
+ * stored with an old key behind it, and a process that was killed has lost one step. Several
+ * processes may do it at once.
+ */
+export function openResealing(deps: Deps): Resealing {
+  const { dialect, rows, transact, form, resources } = deps
+  const parts = resources.filter(isSealedKind).flatMap((resource) => partsOf(resource, dialect))
+  const table = dialect.tableName('customer_key')
+  const isLeft = `current = ${dialect.boolean(true)} and (form is null or form <> '${form}')`
+  /** A customer whose key does not open is passed over, until the next round. */
+  let after = ''
+  return {
+    next: async () => {
+      const [found] = await rows({ text: nextCustomer(dialect, form), values: [after] })
+      if (found === undefined) {
+        const isRoundOver = after === ''
+        after = ''
+        return isRoundOver ? undefined : {}
+      }
+      const customerId = text(found, 'customer_id')
+      const step = await transact((session) => takeStep(session, deps, parts, customerId))
+      if (step === 'unopened') after = customerId
+      return step === 'unopened' ? {} : step
+    },
+    left: async () => {
+      const [counted = {}] = await rows({
+        text: `select count(*) as customers, ${countBodies(dialect, parts, `select customer_id from ${table} where ${isLeft}`)} as bodies
+          from ${table} where ${isLeft}`,
+      })
+      return { customers: Number(counted.customers), bodies: Number(counted.bodies) }
+    },
+    withoutKey: async () => {
+      const [counted = {}] = await rows({ text: countWithoutKey(dialect, parts) })
+      return Number(counted.customers)
+    },
+    rotate: (customerId) =>
+      transact(async (session) => {
+        await lockCustomer(session, dialect, customerId)
+        const known = await findKeys(session, deps, customerId)
+        if (known?.current === undefined) return false
+        await session.rows({
+          text: `update ${table} set current = ${dialect.boolean(false)} where customer_id = $1`,
+          values: [customerId],
+        })
+        await insertKey(
+          session,
+          deps,
+          makeCustomerKey(customerId, systemRandom, known.current),
+          null,
+        )
+        return true
+      }),
+  }
+}
+
+const nextCustomer = ({ tableName, parameter, boolean }: Dialect, form: Form): string => {
+  const other: Form = form === 'sealed' ? 'clear' : 'sealed'
+  const first = (condition: string) => `
+    select * from (select customer_id from ${tableName('customer_key')}
+      where current = ${boolean(true)} and ${condition} and customer_id > ${parameter(1, 'text')}
+      order by customer_id limit 1) as found`
+  return `${first('form is null')} union all ${first(`form = '${other}'`)} limit 1`
+}
+
+async function lockCustomer(
+  { rows }: Session,
+  { tableName, forUpdate }: Dialect,
+  customerId: string,
+): Promise<bigint | undefined> {
+  const [row] = await rows({
+    text: `select number from ${tableName('customer')} where id = $1 ${forUpdate('wait')}`,
+    values: [customerId],
+  })
+  return row && whole(row, 'number')
+}
+
+async function takeStep(
+  session: Session,
+  deps: Deps,
+  parts: readonly Part[],
+  customerId: string,
+): Promise<ResealStep | 'unopened'> {
+  const { dialect, form } = deps
+  const number = await lockCustomer(session, dialect, customerId)
+  const keys = await findKeys(session, deps, customerId)
+  if (keys?.current === undefined) return 'unopened'
+  const target = form === 'clear' ? form : `${form} ${keys.current.id}`
+  const before = await readProgress(session, deps, customerId, target)
+  const part = number === undefined ? undefined : parts[before.part]
+  if (part === undefined || number === undefined) {
+    const isWhole = before.failed === 0
+    await finish(session, deps, customerId, isWhole)
+    return { end: before }
+  }
+  const found = await readBodies(session, dialect, part, number, before)
+  const changed: Changed[] = []
+  let failed = 0
+  for (const row of found) {
+    const stored = storedOf(row, customerId)
+    if (isInForm(stored.body, form, keys.current)) continue
+    const body = broughtToForm(deps, part.kind, stored, keys)
+    if (body === undefined) failed += 1
+    else changed.push({ row, body })
+  }
+  await writeBodies(session, dialect, part, number, changed)
+  const last = found.at(-1)
+  const isPartOver = found.length < limits.resealedTogether || last === undefined
+  await writeProgress(session, deps, customerId, target, {
+    changed: before.changed + changed.length,
+    failed: before.failed + failed,
+    part: isPartOver ? before.part + 1 : before.part,
+    id: isPartOver ? undefined : text(last, 'id'),
+    storedAt: isPartOver || last.stored_at === undefined ? undefined : whole(last, 'stored_at'),
+  })
+  return {}
+}
+
+type Stored = Omit<BodyPlace, 'kind' | 'digest'> & {
+  readonly body: string
+  readonly checksum: number
+}
+
+const storedOf = (row: NamedRow, customerId: string): Stored => ({
+  customerId,
+  id: text(row, 'id'),
+  body: text(row, 'body'),
+  checksum: Number(row.checksum),
+})
+
+const isInForm = (body: string, form: Form, current: CustomerKey): boolean =>
+  form === 'clear' ? !isSealed(body) : isSealed(body) && keyIdOf(body) === current.id
+
+/** The body in the form of this process. Undefined if it does not open. */
+function broughtToForm(
+  { form }: Deps,
+  kind: string,
+  stored: Stored,
+  { current, byId }: CustomerKeys,
+): string | undefined {
+  const key = isSealed(stored.body) ? byId.get(keyIdOf(stored.body)) : current
+  const body = key && openWith(key, { kind }, stored)
+  if (body === undefined || current === undefined) return undefined
+  const { customerId, id, checksum } = stored
+  return inForm(form, current, { customerId, kind, id, digest: checksum }, body)
+}

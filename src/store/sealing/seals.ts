@@ -1,0 +1,216 @@
+import { asTenant } from '../../contract/principal.ts'
+import { isSealedKind, type Resource } from '../../contract/resource.ts'
+import { limits } from '../../platform/limits.ts'
+import type { Metrics } from '../../platform/metrics/metrics.ts'
+import type { CustomerKey } from '../../vault/customer-key.ts'
+import {
+  type BodyPlace,
+  digestOf,
+  isSealed,
+  keyIdOf,
+  openBody,
+  sealBody,
+} from '../../vault/sealed-body.ts'
+import { bodyChecksum } from '../integrity/checksum.ts'
+import { contentOf } from '../integrity/record-content.ts'
+import type { SealedRecord, StorableRecord } from '../records/import.ts'
+import { addPrivateTerms } from '../records/terms.ts'
+import { StoreDamaged } from '../unavailable.ts'
+import {
+  type Form,
+  openStoredKeys,
+  type StoredKeysDeps,
+  type WrappingKeys,
+} from './customer-key-rows.ts'
+import {
+  type CustomerKeySource,
+  type CustomerKeys,
+  keepKeys,
+  type MadeKeys,
+} from './customer-keys.ts'
+import { keepOpenedBodies, type OpenedBodies, type StoredBody } from './opened-bodies.ts'
+
+export type Opened = { readonly body: string } | { readonly fault: string }
+
+/**
+ * Seals and opens the full bodies of kinds with a mask. Lists show masked bodies, which stay in
+ * clear, so that a page is joined from stored bytes. Other kinds have no mask: their bodies are
+ * stored in clear, with a CRC.
+ */
+export type Seals = {
+  /** The form of what this process stores. */
+  readonly form: Form
+  /**
+   * A record with its body as it is to be stored. Without a promise if the key of its customer is
+   * in memory. Stores the first key of a customer that has none, or adds it to those that a merge
+   * will store: an import takes no lock while it is read.
+   */
+  seal(
+    resource: Resource,
+    record: StorableRecord,
+    made?: MadeKeys,
+  ): SealedRecord | Promise<SealedRecord>
+  /** The full body as it was imported, or why it is not answered. */
+  open(resource: Resource, stored: StoredBody): Opened | Promise<Opened>
+  /** The same for a get of a customer, which often asks for the same record again. */
+  openOften(resource: Resource, stored: StoredBody): Opened | Promise<Opened>
+  /** The key that digests of a customer's sources are made with. */
+  keyOf(customerId: string): CustomerKey | Promise<CustomerKey>
+  /** The current key of a customer, if it is in memory. */
+  known(customerId: string): CustomerKey | undefined
+  /** Reads the keys of a customer again, after the store has refused one. */
+  forget(customerId: string): void
+  /** The keys, for another process that may not open them. */
+  readonly keys: CustomerKeySource
+}
+
+/** How a process seals, and where its keys come from. */
+export type Sealing = {
+  readonly form: Form
+  /** The keys that wrap those of customers, opened at their first use. */
+  readonly keyring: () => Promise<WrappingKeys>
+  /** Another process that gives the keys of customers, for one that may not unwrap them. */
+  readonly source?: CustomerKeySource | undefined
+}
+
+type SealsDeps = Sealing &
+  Pick<StoredKeysDeps, 'dialect' | 'ofTenant' | 'transact' | 'clock'> & {
+    readonly metrics?: Metrics | undefined
+  }
+
+export function openSeals({ source, metrics, ...deps }: SealsDeps): Seals {
+  const { form } = deps
+  const keys = keepKeys(source ?? openStoredKeys(deps))
+  const opened = keepOpenedBodies()
+  const counted = (reason: 'missing_key' | 'changed', fault: string): Opened => {
+    metrics?.count('bursar_unopened_bodies_total', { reason })
+    return { fault }
+  }
+  const keyOf = (customerId: string): CustomerKey | Promise<CustomerKey> =>
+    keys.known(customerId)?.current ?? keys.ensure(asTenant(customerId)).then(currentOf)
+  const findOrMake = async (customerId: string, made: MadeKeys): Promise<CustomerKey> => {
+    const stored = await keys.find(asTenant(customerId), true)
+    if (stored !== undefined) return currentOf(stored)
+    const added = await keys.make(asTenant(customerId))
+    made.set(customerId, added)
+    return added.key
+  }
+  const openAgain = async (resource: Resource, stored: StoredBody): Promise<Opened> => {
+    const customer = asTenant(stored.customerId)
+    let missing = true
+    // A standby may have the body before the key, and a key may be another one after an erasure.
+    for (const isFresh of [false, true]) {
+      const key = keyFor(stored.body, await keys.find(customer, isFresh))
+      if (key === undefined) continue
+      missing = false
+      const body = openWith(key, resource, stored)
+      if (body !== undefined) return { body }
+    }
+    return missing ? counted('missing_key', KEY_MISSING) : counted('changed', CHANGED)
+  }
+  const open = (resource: Resource, stored: StoredBody, kept?: OpenedBodies) => {
+    if (!isSealedKind(resource)) return openInClear(stored)
+    const key = keyFor(stored.body, keys.known(stored.customerId))
+    if (key === undefined) return openAgain(resource, stored)
+    const known = kept?.find(key, resource.kind, stored)
+    if (known !== undefined) return { body: known }
+    const body = openWith(key, resource, stored)
+    if (body === undefined) return openAgain(resource, stored)
+    kept?.add(key, resource.kind, stored, body)
+    return { body }
+  }
+  return {
+    form,
+    keys,
+    keyOf,
+    known: (customerId) => keys.known(customerId)?.current,
+    forget: keys.forget,
+    seal: (resource, record, made) => {
+      if (!isSealedKind(resource)) return inClear(record)
+      const { customerId } = record
+      const found = keys.known(customerId)?.current ?? made?.get(customerId)?.key
+      if (found !== undefined) return sealRecord(found, form, resource, record)
+      const key =
+        made === undefined || made.size >= limits.madeKeysMax
+          ? Promise.resolve(keyOf(customerId))
+          : findOrMake(customerId, made)
+      return key.then((ready) => sealRecord(ready, form, resource, record))
+    },
+    open: (resource, stored) => open(resource, stored),
+    openOften: (resource, stored) => open(resource, stored, opened),
+  }
+}
+
+const KEY_MISSING = 'the key of its customer is missing or does not open'
+const CHANGED = 'its full body was changed, or belongs to a different record or version'
+const KEY_DAMAGED =
+  'the key of a customer does not open with the key that wraps it; restore the store from a backup'
+
+function currentOf({ current }: CustomerKeys): CustomerKey {
+  if (current !== undefined) return current
+  throw new StoreDamaged(KEY_DAMAGED)
+}
+
+type Keys = ReturnType<ReturnType<typeof keepKeys>['known']>
+
+/** Digests are the same with every key of a customer. */
+const keyFor = (body: string, keys: Keys): CustomerKey | undefined =>
+  isSealed(body) ? keys?.byId.get(keyIdOf(body)) : keys?.current
+
+/** The body, if it belongs where it is and is as it was stored. */
+export function openWith(
+  key: CustomerKey,
+  { kind }: Pick<Resource, 'kind'>,
+  { customerId, id, body, checksum }: StoredBody,
+): string | undefined {
+  if (isSealed(body)) return openBody(key, { customerId, kind, id, digest: checksum }, body)
+  return digestOf(key, kind, id, body) === checksum ? body : undefined
+}
+
+/** Compares a body that is not sealed with its checksum. */
+export const openInClear = ({ customerId, body, checksum }: Omit<StoredBody, 'id'>): Opened =>
+  bodyChecksum(customerId, body) === checksum
+    ? { body }
+    : { fault: 'its body does not match its checksum' }
+
+/** A record of a kind that is not sealed. */
+function inClear({ full, digestSource, privateTerms: _, ...record }: StorableRecord): SealedRecord {
+  const checksum = bodyChecksum(record.customerId, full)
+  const sealed = { ...record, stored: full, checksum, keyId: null }
+  return { ...sealed, sourceDigest: digestSource?.(contentOf(sealed), undefined) }
+}
+
+/** A body in the form in which it is to be stored. */
+export const inForm = (form: Form, key: CustomerKey, place: BodyPlace, body: string): string =>
+  form === 'clear' ? body : sealBody(key, place, body)
+
+/** A record of any kind, with the key of its customer. */
+export function sealRecord(
+  key: CustomerKey,
+  form: Form,
+  resource: Resource,
+  given: StorableRecord,
+): SealedRecord {
+  if (!isSealedKind(resource)) return inClear(given)
+  const { full, digestSource, privateTerms: _, ...rest } = given
+  const record = { ...rest, members: sealTerms(key, resource, given) }
+  const { kind } = resource
+  const { customerId, id } = record
+  const digest = digestOf(key, kind, id, full)
+  const stored = inForm(form, key, { customerId, kind, id, digest }, full)
+  const sealed = { ...record, stored, checksum: digest, keyId: key.id }
+  return { ...sealed, sourceDigest: digestSource?.(contentOf(sealed), key.digesting) }
+}
+
+/** The members of a record, with its private terms. */
+export function sealTerms(
+  { indexing }: Pick<CustomerKey, 'indexing'>,
+  { terms }: Resource,
+  { members, privateTerms = [] }: Pick<StorableRecord, 'members' | 'privateTerms'>,
+): StorableRecord['members'] {
+  const printed = members.terms
+  if (terms === undefined || typeof printed !== 'string' || privateTerms.length === 0) {
+    return members
+  }
+  return { ...members, terms: addPrivateTerms(terms, printed, indexing, privateTerms) }
+}

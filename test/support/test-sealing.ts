@@ -1,0 +1,64 @@
+import type { WrappingKeys } from '../../src/store/sealing/customer-key-rows.ts'
+import type { CustomerKeySource, CustomerKeys } from '../../src/store/sealing/customer-keys.ts'
+import { openSeals, type Sealing } from '../../src/store/sealing/seals.ts'
+import { dialect } from '../../src/store/sqlite/dialect.ts'
+import { makeCustomerKey, wrapCustomerKey } from '../../src/vault/customer-key.ts'
+import type { PurposeKey } from '../../src/vault/keyring.ts'
+import { systemRandom } from '../../src/vault/random.ts'
+
+const kek: PurposeKey = {
+  id: 'key_of_tests',
+  purpose: 'customer-key',
+  masterId: 'none',
+  key: Buffer.alloc(32, 7),
+  createdAt: 0n,
+  activeFrom: 0n,
+  revokedAt: undefined,
+}
+
+const keyring: WrappingKeys = {
+  current: () => kek,
+  byId: (id) => (id === kek.id ? kek : undefined),
+  reload: async () => {},
+}
+
+/** Seals with keys that one fixed key wraps, for a store that is opened without a service. */
+export const testSealing: Sealing = { form: 'sealed', keyring: async () => keyring }
+
+/** Keys that are stored nowhere. */
+export function openPassingKeys(): CustomerKeySource {
+  const known = new Map<string, CustomerKeys>()
+  return {
+    find: async (customer) => known.get(customer),
+    ensure: async (customer) => {
+      const current = makeCustomerKey(customer, systemRandom, { indexing: kek.key })
+      const keys = known.get(customer) ?? { current, byId: new Map([[current.id, current]]) }
+      known.set(customer, keys)
+      return keys
+    },
+    make: async (customer) => {
+      const key = makeCustomerKey(customer, systemRandom, { indexing: kek.key })
+      return { key, wrapped: wrapCustomerKey(key, kek, systemRandom) }
+    },
+  }
+}
+
+const noSession = () => {
+  throw new Error('these keys are stored nowhere')
+}
+
+/** Seals with such keys, for what needs no store. */
+export const passingSeals = () =>
+  openSeals({
+    ...testSealing,
+    source: openPassingKeys(),
+    dialect,
+    ofTenant: noSession,
+    transact: noSession,
+    clock: () => 0n,
+  })
+
+/** Changes one character of a sealed body, as what follows `set` in SQL of both engines. */
+export const flipped = (column: string): string =>
+  `${column} = substr(${column}, 1, 40) ||
+    case when substr(${column}, 41, 1) = 'A' then 'B' else 'A' end || substr(${column}, 42)`
