@@ -34,6 +34,7 @@ export function insertLines(dialect: Dialect, lines: readonly AuditLine[]): Stat
 /** The statements of those who read the log and delete what need not be kept. */
 export function auditStatements(dialect: Dialect) {
   const [lines, anchors] = [dialect.auditTable('line'), dialect.auditTable('anchor')]
+  const seen = dialect.auditTable('seen')
   return {
     inTime: ({ since, until, after, newestFirst, linesMax }: AuditPart): Statement => {
       const parameters = openParameters(dialect)
@@ -73,6 +74,10 @@ export function auditStatements(dialect: Dialect) {
     }),
     deleteUpTo: ({ chain, sequence }: AuditPlace): Statement => ({
       text: `delete from ${lines} where chain = $1 and sequence <= $2`,
+      values: [chain, sequence],
+    }),
+    deleteSeenUpTo: ({ chain, sequence }: AuditPlace): Statement => ({
+      text: `delete from ${seen} where chain = $1 and sequence <= $2`,
       values: [chain, sequence],
     }),
     setAnchor: ({ chain, sequence, digest, keyId, seal }: AuditAnchor): Statement => ({

@@ -24,6 +24,7 @@ export function openAuditReader({ rows, transact, dialect }: ReaderSessions): Au
       transact(async (session) => {
         await session.rows(statements.setAnchor(anchor))
         await session.rows(statements.deleteUpTo(anchor))
+        await session.rows(statements.deleteSeenUpTo(anchor))
       }),
   }
 }

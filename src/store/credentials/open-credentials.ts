@@ -3,6 +3,7 @@ import { text, whole } from '../row.ts'
 import type { Session } from '../session.ts'
 import type { CredentialSessions } from './credential-sessions.ts'
 import { clientColumns, clientMethods, readClient } from './stored-clients.ts'
+import { erasureMethods } from './stored-erasures.ts'
 import { keyMethods } from './stored-keys.ts'
 import { findRecovery, recoveryMethods } from './stored-recovery.ts'
 
@@ -13,6 +14,7 @@ export function openCredentials(sessions: CredentialSessions): Methods {
   return {
     ...stateMethods(sessions),
     ...recoveryMethods(sessions),
+    ...erasureMethods(sessions),
     ...clientMethods(sessions),
     ...keyMethods(sessions),
     ...tokenMethods(sessions),

@@ -10,7 +10,8 @@ export async function findRecovery(
   tableName: Dialect['tableName'],
 ): Promise<Recovery | undefined> {
   const [row] = await session.rows({
-    text: `select restored_to, restored_at, quotes_before, clients_confirmed_at, reconciled_at
+    text: `select restored_to, restored_at, quotes_before, clients_confirmed_at,
+        erasures_repeated_at, reconciled_at
       from ${tableName('recovery')}`,
     prepare: true,
   })
@@ -21,15 +22,18 @@ export async function findRecovery(
       restoredAt: whole(row, 'restored_at'),
       quotesBefore: whole(row, 'quotes_before'),
       clientsConfirmedAt: optionalWhole(row, 'clients_confirmed_at'),
+      erasuresRepeatedAt: optionalWhole(row, 'erasures_repeated_at'),
       reconciledAt: optionalWhole(row, 'reconciled_at'),
     }
   )
 }
 
+type Noted = 'clients_confirmed_at' | 'erasures_repeated_at' | 'reconciled_at'
+
 export function recoveryMethods({ read, change, dialect }: CredentialSessions): RecoveryStore {
   const { tableName } = dialect
   const [recovery, clients] = [tableName('recovery'), tableName('client')]
-  const set = (column: 'clients_confirmed_at' | 'reconciled_at', at: bigint) =>
+  const set = (column: Noted, at: bigint) =>
     change(async (session) => {
       const text = `update ${recovery} set ${column} = $1 where ${column} is null`
       await session.rows({ text, values: [at] })
@@ -50,6 +54,7 @@ export function recoveryMethods({ read, change, dialect }: CredentialSessions): 
         })
       }),
     confirmClients: (at) => set('clients_confirmed_at', at),
+    noteErasuresRepeated: (at) => set('erasures_repeated_at', at),
     endRecovery: (at) => set('reconciled_at', at),
   }
 }

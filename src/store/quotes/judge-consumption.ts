@@ -40,6 +40,7 @@ export function judgeConsumption(
  */
 function judgeAt(quote: FeeQuote | undefined, request: ConsumeRequest, at: bigint): Judgement {
   if (quote === undefined || quote.customerId !== request.customerId) return { outcome: 'unknown' }
+  if (quote.isErased) return { outcome: 'erased', quote }
   const members = mismatchesOf(quote, request)
   if (members.length > 0) return { outcome: 'mismatched', quote, members }
   const { consumption } = quote

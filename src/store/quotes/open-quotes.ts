@@ -3,6 +3,7 @@ import { limits } from '../../platform/limits.ts'
 import type { FeeQuoteStore } from '../fee-quotes.ts'
 import { optionalWhole, text, whole } from '../row.ts'
 import { openConsume } from './consume-quotes.ts'
+import { openEraseQuotes } from './erase-quotes.ts'
 import { openIssue } from './issue-quotes.ts'
 import { quoteColumns, readQuote } from './quote-rows.ts'
 import type { QuoteSessions } from './quote-sessions.ts'
@@ -22,7 +23,7 @@ export function openFeeQuotes(sessions: QuoteSessions): Omit<FeeQuoteStore, 'clo
       and id > ${parameter(3, 'uuid')}
     order by id limit $4`
   const uncertain = `select ${quoteColumns} from ${quotes}
-    where consumed_at is null and created_at < ${parameter(1, 'bigint')}
+    where consumed_at is null and amount <> '' and created_at < ${parameter(1, 'bigint')}
       and expires_at > ${parameter(2, 'bigint')}
     order by id limit ${parameter(3, 'bigint')}`
   // An open quote is younger than the longest life, so it is among the newest ids.
@@ -70,6 +71,7 @@ export function openFeeQuotes(sessions: QuoteSessions): Omit<FeeQuoteStore, 'clo
         operator.transact(async (session) => {
           await session.rows({ text: haveEvent, values: [dialect.list(ids)] })
         }),
+      eraseSome: openEraseQuotes(sessions),
       clear: () =>
         operator.transact(async (session) => {
           for (const table of [quotes, due]) await session.run(`delete from ${table}`)

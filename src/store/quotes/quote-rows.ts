@@ -11,6 +11,7 @@ export function readQuote(row: NamedRow): FeeQuote {
   const network = text(row, 'network')
   assert(isCryptoNetwork(network), 'This version does not know the network of a stored quote.')
   const withdrawal = optionalText(row, 'withdrawal')
+  const amount = text(row, 'amount')
   return {
     id: text(row, 'id'),
     customerId: text(row, 'customer_id'),
@@ -19,12 +20,13 @@ export function readQuote(row: NamedRow): FeeQuote {
     network,
     address: text(row, 'address'),
     canonicalAddress: text(row, 'canonical_address'),
-    amount: text(row, 'amount'),
+    amount,
     fee: text(row, 'fee'),
     total: text(row, 'total'),
     createdAt: whole(row, 'created_at'),
     expiresAt: whole(row, 'expires_at'),
     consumption:
       withdrawal === undefined ? undefined : { withdrawal, at: whole(row, 'consumed_at') },
+    isErased: amount === '',
   }
 }

@@ -1,0 +1,212 @@
+import { fullTable } from '../../contract/resource.ts'
+import type { Clock } from '../../platform/clock.ts'
+import { limits } from '../../platform/limits.ts'
+import { resources } from '../../resources/catalogue.ts'
+import { largest, smallest } from '../../values/bounds.ts'
+import type { Dialect } from '../dialect.ts'
+import type { ErasedPart, ErasedRecords, ErasePlace } from '../records/erasure.ts'
+import { termRowsOf } from '../records/terms.ts'
+import type { OperatorRecords } from '../records.ts'
+import { isTrue, type NamedRow, optionalText, optionalWhole, text, whole } from '../row.ts'
+import type { Reads, Session, Transact, Value } from '../session.ts'
+import { type EraseStatements, eraseStatements, type RowSet } from './erase-statements.ts'
+
+/**
+ * Erases a customer's records, a few rows in each transaction. Each of these holds the customer's
+ * row, as a merge does, so writers and readers see whole changes. A call that is cut off changes
+ * nothing, and the next one goes on with what is left.
+ *
+ * The row of the customer stays, with its number and its count of versions: a place of the feed
+ * that a client has kept must never fit another event. What tells readers that something is gone
+ * stays too: revisions, and since when the history is known.
+ */
+export function openEraser(
+  { rows, transact }: Reads & { readonly transact: Transact },
+  dialect: Dialect,
+  clock: Clock,
+): Pick<OperatorRecords, 'eraseSome' | 'holdings'> {
+  const statements = eraseStatements(dialect)
+  return {
+    holdings: (customerId) => countHoldings(rows, statements, customerId),
+    eraseSome: (customerId, clientIds, from) =>
+      transact(async (session) => {
+        const step = { ...runnerOf(session), dialect, statements, clientIds }
+        const owner = await step.run(statements.findOwner, [customerId])
+        const head = whole((await step.run(statements.head))[0] ?? {}, 'seq')
+        if (owner[0] === undefined) return eraseWithoutRow(step, customerId)
+        const customer = whole(owner[0], 'number')
+        const { walked, fenced } = from ?? START
+        // Before the first version goes, so that readers of all customers pass by its entries.
+        if (walked + LOG_STEP < head) {
+          const end = smallest(walked + LOG_STEP, head)
+          await step.run(statements.emptyEntries, [customer, walked, end])
+          return { removed: nothing, next: { walked: end, fenced } }
+        }
+        const changes = await lockOwner(step, customerId)
+        const at = await timeOf(step, customer, clock())
+        const place = { walked: head, fenced: changes }
+        if (changes !== fenced) place.fenced = await fence(step, { customer, changes, at })
+        await step.run(statements.emptyEntries, [customer, walked, FAR])
+        // Pages that servers keep are compared with it.
+        await step.run(statements.raiseRevisions, [customer, at])
+        const { removed, left } = await eraseRows(step, customer)
+        if (left > 0 && !(await isAnyLeft(step, customer))) {
+          const keys = await finish(step, customerId)
+          return { removed: { ...removed, keys }, next: undefined }
+        }
+        return { removed, next: place }
+      }, performance.now() + limits.storeLockWaitMs),
+  }
+}
+
+async function countHoldings(
+  rows: Reads['rows'],
+  { findOwner, kinds, versions, feeEvents, countKeys }: EraseStatements,
+  customerId: string,
+): Promise<ErasedRecords | undefined> {
+  const [owner] = await rows({ text: findOwner, values: [customerId] })
+  const [keys = {}] = await rows({ text: countKeys, values: [customerId] })
+  const held = { ...nothing, keys: Number(whole(keys, 'count')) }
+  if (owner === undefined) return held.keys > 0 ? held : undefined
+  const customer = whole(owner, 'number')
+  const countOf = async (set: RowSet) => {
+    const [row = {}] = await rows({ text: set.count, values: [customer] })
+    return Number(whole(row, 'count'))
+  }
+  let records = 0
+  for (const { listed } of kinds) records += await countOf(listed)
+  return {
+    ...held,
+    records,
+    versions: await countOf(versions),
+    feeEvents: await countOf(feeEvents),
+  }
+}
+
+type Step = {
+  readonly dialect: Dialect
+  readonly statements: EraseStatements
+  readonly clientIds: readonly string[]
+  readonly run: (text: string, values?: readonly Value[]) => ReturnType<Session['rows']>
+}
+
+const runnerOf = ({ rows }: Session): Pick<Step, 'run'> => ({
+  run: (text, values = []) => rows({ text, values, prepare: true }),
+})
+
+const START: ErasePlace = { walked: 0n, fenced: undefined }
+const LOG_STEP = BigInt(limits.erasedEntriesTogether)
+/** No log has so many entries. */
+const FAR = 2n ** 62n
+
+const nothing: ErasedRecords = { records: 0, versions: 0, feeEvents: 0, keys: 0 }
+
+/** A customer without records may have a key, and its clients may have answers. */
+async function eraseWithoutRow(step: Step, customerId: string): Promise<ErasedPart> {
+  const rowsMax = limits.erasedRowsTogether
+  const answers = await eraseSet(step, step.statements.answers, 0n, rowsMax)
+  if (answers.length === rowsMax) return { removed: nothing, next: START }
+  return { removed: { ...nothing, keys: await finish(step, customerId) }, next: undefined }
+}
+
+/** Returns how many versions the customer has had. No other writer adds one until the commit. */
+async function lockOwner({ run, statements }: Step, customerId: string): Promise<bigint> {
+  const [owner = {}] = await run(statements.lockOwner, [customerId])
+  return whole(owner, 'changes')
+}
+
+/** The time of the erasure: now, but later than every change of the customer. */
+async function timeOf({ run, statements }: Step, customer: bigint, now: bigint): Promise<bigint> {
+  const [row = {}] = await run(statements.lastChange, [customer])
+  const last = optionalWhole(row, 'changed_at') ?? 0n
+  return largest(now, last + 1n)
+}
+
+type Fenced = { readonly customer: bigint; readonly changes: bigint; readonly at: bigint }
+
+/**
+ * Takes a number that no version has, and notes that everything up to it is gone. So a reader of
+ * the feed that has read all of it is refused too, and not left with records that were erased. The
+ * log of changes leaves the number out.
+ */
+async function fence({ run, statements }: Step, { customer, changes, at }: Fenced) {
+  const fenced = changes + 1n
+  await run(statements.count, [customer, fenced])
+  await run(statements.noteListed, [customer, fenced])
+  for (const { kind } of resources) await run(statements.noteKept, [customer, at, fenced, kind])
+  return fenced
+}
+
+/** Deletes rows of all sets, up to a number in all. `left` is what of it was not used up. */
+async function eraseRows(step: Step, customer: bigint) {
+  const { statements } = step
+  let left: number = limits.erasedRowsTogether
+  const take = async (set: RowSet) => {
+    const erased = await eraseSet(step, set, customer, left)
+    left -= erased.length
+    return erased
+  }
+  let records = 0
+  for (const { resource, listed, full } of statements.kinds) {
+    const erased = await take(listed)
+    const ids = erased.map((row) => text(row, 'id'))
+    records += ids.length
+    const live = erased.filter(({ deleted }) => !isTrue(deleted)).length
+    if (live > 0) await step.run(statements.countErased, [customer, live, resource.kind])
+    if (resource.terms !== undefined) await eraseTerms(step, customer, erased)
+    if (full === undefined) continue
+    // Both tables of a kind with a mask lose a record at once, or it would look damaged.
+    const pairs = statements.erasePairs(fullTable(resource))
+    if (ids.length > 0) await step.run(pairs, [customer, step.dialect.list(ids)])
+    // An unmasked record without a masked one is damaged, and goes too.
+    if (left > 0) await take(full)
+  }
+  const versions = (await take(statements.versions)).length
+  const feeEvents = (await take(statements.feeEvents)).length
+  for (const set of [...statements.others, statements.answers]) await take(set)
+  return { removed: { ...nothing, records, versions, feeEvents }, left }
+}
+
+/** A record that was erased tells which terms it had. */
+async function eraseTerms(
+  { dialect, statements, run }: Step,
+  customer: bigint,
+  erased: readonly NamedRow[],
+): Promise<void> {
+  const rows = erased.flatMap((row) => {
+    const place = text(row, 'place')
+    const terms = termRowsOf(optionalText(row, 'terms') ?? '', customer)
+    return terms.map(({ term, scope, sort }) => ({ term, scope: Number(scope), sort, place }))
+  })
+  if (rows.length === 0) return
+  const list = (of: (row: (typeof rows)[number]) => string | number) => dialect.list(rows.map(of))
+  const { eraseTerms: statement } = statements
+  await run(statement, [
+    list(({ term }) => term),
+    list(({ scope }) => scope),
+    list(({ sort }) => sort),
+    list(({ place }) => place),
+  ])
+}
+
+async function eraseSet(step: Step, set: RowSet, customer: bigint, rowsMax: number) {
+  return rowsMax > 0 ? await step.run(set.erase, [ownerOf(step, set, customer), rowsMax]) : []
+}
+
+const ownerOf = ({ dialect, clientIds }: Step, { of }: RowSet, customer: bigint): Value =>
+  of === 'clients' ? dialect.list(clientIds) : customer
+
+/** Rows that another transaction had locked were left out. */
+async function isAnyLeft(step: Step, customer: bigint): Promise<boolean> {
+  for (const set of step.statements.all) {
+    const found = await step.run(set.isLeft, [ownerOf(step, set, customer)])
+    if (found.length > 0) return true
+  }
+  return false
+}
+
+/** Deletes the keys last: a copy of a body that is found later is useless then. */
+async function finish({ run, statements }: Step, customerId: string): Promise<number> {
+  await run(statements.eraseReseal, [customerId])
+  return (await run(statements.eraseKeys, [customerId])).length
+}
