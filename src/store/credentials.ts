@@ -72,6 +72,8 @@ export type Recovery = {
   readonly quotesBefore: bigint
   /** Undefined: no client may get a token. */
   readonly clientsConfirmedAt: bigint | undefined
+  /** Undefined: customers that were erased after the backup may be back. */
+  readonly erasuresRepeatedAt: bigint | undefined
   /** Undefined: no withdrawal may consume a restored quote. */
   readonly reconciledAt: bigint | undefined
 }
@@ -85,11 +87,38 @@ export type RecoveryStore = {
   startRecovery(recovery: NewRecovery, notBefore: bigint): Promise<void>
   /** Lets clients get tokens again. A second call keeps the first time. */
   confirmClients(at: bigint): Promise<void>
+  /** Notes that what was erased since the backup is erased again. A second call changes nothing. */
+  noteErasuresRepeated(at: bigint): Promise<void>
   /** Ends the recovery. A second call keeps the first time. */
   endRecovery(at: bigint): Promise<void>
 }
 
-type KeysAndRecovery = PurposeKeyStore & RecoveryStore
+/** The removal of a customer. Instants are microseconds since 1970, UTC. */
+export type Erasure = {
+  readonly customerId: string
+  readonly begunAt: bigint
+  /** Undefined: it was cut off, and must be run again. */
+  readonly endedAt: bigint | undefined
+  /** What it removes, by what it is called. */
+  readonly removed: Readonly<Record<string, number>>
+}
+
+export type ErasureStore = {
+  /** In the order in which they began. */
+  listErasures(): Promise<readonly Erasure[]>
+  /** Begins an erasure, or returns the one of the customer that was cut off. */
+  beginErasure(begun: Omit<Erasure, 'endedAt'>): Promise<Erasure>
+  endErasure(ended: Erasure): Promise<void>
+  /** The clients of a customer, and those that are bound to it. */
+  clientsOf(customerId: string): Promise<readonly Client[]>
+  /**
+   * Replaces a client by one without keys and names, which `change` makes of it, and deletes its
+   * secrets. The row stays, disabled: a server would not notice that it is gone.
+   */
+  eraseClient(clientId: string, change: (client: Client) => Client): Promise<void>
+}
+
+type KeysAndRecovery = PurposeKeyStore & RecoveryStore & ErasureStore
 
 /**
  * A change that running servers must learn of bumps `revision` in the same transaction. Every

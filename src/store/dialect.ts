@@ -5,7 +5,7 @@ export type Dialect = {
   /** The name of a stored table, with its schema where there is one. */
   readonly tableName: (table: string) => string
   /** The name of a table of the audit log, and the statement that creates its schema, if any. */
-  readonly auditTable: (table: 'line' | 'anchor') => string
+  readonly auditTable: (table: 'line' | 'anchor' | 'seen') => string
   readonly auditSchema: string
   /** Ends the source of rows: their commit waits for the disk, even where a role turns that off. */
   readonly durably: string
@@ -24,10 +24,14 @@ export type Dialect = {
   readonly boolean: (value: boolean) => string
   /** A member of the JSON text in a column, as text. */
   readonly jsonMember: (column: string, member: string) => string
+  /** Rows `entry` of one column `value`, from a JSON array in a column, as what follows `from`. */
+  readonly jsonEntries: (expression: string) => string
   /** The text of a statement's column `longText`, for a driver that must be asked for bytes. */
   readonly longText: (expression: string) => string
   /** Bytes as text, in hexadecimal digits. */
   readonly hex: (expression: string) => string
+  /** The bytes of hexadecimal digits. */
+  readonly bytes: (expression: string) => string
   /** Joins the texts of a group in the order of its subquery. */
   readonly joined: (expression: string, separator: string) => string
   /** Hexadecimal digits that end with the positions of the last two rows of such a group. */

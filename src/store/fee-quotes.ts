@@ -19,6 +19,8 @@ export type FeeQuote = {
   readonly createdAt: bigint
   readonly expiresAt: bigint
   readonly consumption: Consumption | undefined
+  /** Whether its customer was erased: address and figures are empty. */
+  readonly isErased: boolean
 }
 
 /** The withdrawal that consumed the quote, by its reference, and when. */
@@ -27,7 +29,7 @@ export type Consumption = { readonly withdrawal: string; readonly at: bigint }
 /** The store's clock decides when a quote is created and expires. */
 export type NewFeeQuote = Omit<
   FeeQuote,
-  'customerId' | 'createdAt' | 'expiresAt' | 'consumption'
+  'customerId' | 'createdAt' | 'expiresAt' | 'consumption' | 'isErased'
 > & { readonly lifeSeconds: number }
 
 /** The withdrawal that is to be paid. It must match what the fee was quoted for. */
@@ -50,6 +52,8 @@ export type Consumed =
   /** `again`: the same withdrawal had already consumed the quote. */
   | { readonly outcome: 'consumed'; readonly quote: FeeQuote; readonly again: boolean }
   | { readonly outcome: 'unknown' }
+  /** The customer was erased, and what the fee was quoted for with it. */
+  | { readonly outcome: 'erased'; readonly quote: FeeQuote }
   | {
       readonly outcome: 'mismatched'
       readonly quote: FeeQuote
@@ -114,11 +118,24 @@ export type FeeQuoteStore = {
     withoutEvent(quotesMax: number): Promise<readonly Pick<FeeQuote, 'id' | 'customerId'>[]>
     /** Notes that these have one. */
     haveEvent(ids: readonly string[]): Promise<void>
+    /**
+     * Counts quotes of a customer, of as many as an erasure reads together, that are not erased.
+     * Then erases them, if wished: ids and times are kept. `next` is where to go on.
+     */
+    eraseSome(customerId: string, part: QuotesToErase): Promise<ErasedQuotes>
     /** Deletes all quotes, for the reset of the sandbox. */
     clear(): Promise<void>
   }
   close(): Promise<void>
 }
+
+export type QuotesToErase = {
+  /** The id that the first quote comes after. Undefined from the first one on. */
+  readonly after: string | undefined
+  readonly erases: boolean
+}
+
+export type ErasedQuotes = { readonly count: number; readonly next: string | undefined }
 
 export type QuotesPart = {
   /** Undefined for quotes of every customer. */

@@ -3,24 +3,34 @@ import type { Clock } from '../platform/clock.ts'
 import type { Logger } from '../platform/log.ts'
 import type { Metrics } from '../platform/metrics/metrics.ts'
 import { resources } from '../resources/catalogue.ts'
+import { openAcross } from './across/across-records.ts'
 import { type ChangeSource, openChangeWatch } from './change-watch.ts'
+import { openCountComparison } from './customers/compare-counts.ts'
+import { openCustomerList } from './customers/find-customers.ts'
+import { openRename } from './customers/rename-customer.ts'
 import type { Dialect } from './dialect.ts'
+import { openEraser } from './erasure/erase-records.ts'
 import { type KeptMarks, openDamageList } from './integrity/damage.ts'
 import { type CheckTables, openDamageScan } from './integrity/damage-scan.ts'
 import { intactOperator, intactRecords, type ReadRecords } from './integrity/intact-records.ts'
-import { storedRows } from './integrity/stored-rows.ts'
+import { rowFaults, storedRows } from './integrity/stored-rows.ts'
 import { readJournal } from './merge/journal.ts'
 import { openKeptAnswers } from './merge/kept-answers.ts'
 import { openNoteConsumed } from './merge/note-consumed.ts'
 import { openPutRecords, type PutTransactions } from './merge/put-queue.ts'
 import { clearRecords, countRecords, exportLines } from './records/all-records.ts'
 import type { OperatorRecords, Store } from './records.ts'
+import { indexKey } from './sealing/customer-key-rows.ts'
+import { openResealing } from './sealing/reseal.ts'
+import { sealingPuts } from './sealing/sealed-puts.ts'
+import type { Sealing, Seals } from './sealing/seals.ts'
+import { openSearch } from './search/search.ts'
 import type { Reads, Session, TenantReads, Transact } from './session.ts'
 import { openChangeLog } from './versions/change-log.ts'
 import { openPastPages, pastRowReader, type ReadPastRow } from './versions/past-page.ts'
 import { openPruner } from './versions/prune.ts'
 import { readEvents } from './versions/read-events.ts'
-import { openSearch } from './versions/search.ts'
+import { openLatestChanges } from './versions/read-latest-changes.ts'
 import { openTenantPast } from './versions/tenant-past.ts'
 import { openVersions } from './versions/versions.ts'
 
@@ -47,6 +57,8 @@ export type RecordSessions = {
   readonly readPastRow?: ReadPastRow
   readonly changes: ChangeSource
   readonly background: Background
+  readonly seals: Seals
+  readonly sealing: Sealing
   readonly puts: PutTransactions
   readonly beginLoad: OperatorRecords['beginLoad']
   /** The tables that `clear` empties besides those of records. */
@@ -55,27 +67,60 @@ export type RecordSessions = {
   readonly tables?: { readonly check: CheckTables; readonly marks: KeptMarks }
 }
 
+/** Notifies readers that wait for the customer's events once these are gone. */
+function erasing({ commands, dialect, clock, puts }: RecordSessions) {
+  const { holdings, eraseSome } = openEraser(commands, dialect, clock)
+  return {
+    holdings,
+    eraseSome: async (...asked: Parameters<typeof eraseSome>) => {
+      const part = await eraseSome(...asked)
+      puts.committed?.([asked[0]])
+      return part
+    },
+  }
+}
+
 /** The records over the sessions of an engine. */
 export function openRecords(
   sessions: RecordSessions,
 ): Pick<Store, 'customers' | 'operator' | 'damage'> {
   const changes = openChangeWatch(sessions.changes, sessions.background)
-  const { dialect, clock, requests, commands, tables } = sessions
+  const { dialect, clock, requests, commands, tables, seals } = sessions
   const { readPastRow = pastRowReader(requests, dialect) } = sessions
   const damage = openDamageList(sessions.log, tables?.marks)
-  const rows = storedRows(sessions.scanning, dialect)
+  const rows = storedRows(sessions.scanning, dialect, seals)
+  const put = openPutRecords(sessions.puts, clock, sessions.metrics, seals.form)
   const noteConsumed = openNoteConsumed(requests.transact, dialect, clock)
   const operator: OperatorRecords = {
     beginLoad: sessions.beginLoad,
     exportLines: (resource, customerId) =>
-      sessions.readSnapshot((session) => exportLines(session, dialect, resource, customerId)),
-    put: openPutRecords(sessions.puts, clock, sessions.metrics),
-    ...openVersions(requests, dialect),
-    ...openPastPages(readPastRow),
-    ...openSearch(requests, dialect),
+      sessions.readSnapshot((session) =>
+        exportLines(session, { dialect, seals }, resource, customerId),
+      ),
+    put: sealingPuts({
+      put,
+      seals,
+      isIntact: async (resource, { customerId, id }) => {
+        const stored = await rows.find(resource, customerId, id)
+        return stored === undefined || rowFaults(resource, stored).length === 0
+      },
+    }),
+    customers: {
+      ...openCustomerList(requests, dialect),
+      ...openCountComparison(commands, dialect),
+      rename: openRename(commands.transact, dialect),
+    },
+    keys: seals.keys,
+    resealing: openResealing({ ...requests, ...sessions.sealing, dialect, clock, resources }),
+    ...openVersions(requests, dialect, seals),
+    ...openPastPages(readPastRow, seals),
+    across: (resource) => openAcross(requests, dialect, resource),
+    ...openSearch(requests, dialect, () => indexKey(sessions.sealing)),
     ...openPruner(requests.transact, dialect),
+    ...erasing(sessions),
     findAnswer: openKeptAnswers(requests, dialect, clock),
     changes: openChangeLog(requests, dialect, clock),
+    latestChanges: openLatestChanges(requests, dialect),
     eventsOf: (customerId) => readEvents(requests, dialect, customerId),
     noteConsumed: async (fee, deadline) => {
       await noteConsumed(fee, deadline)
@@ -88,7 +133,7 @@ export function openRecords(
   }
   return {
     customers: {
-      ...intactRecords(sessions.customers, damage),
+      ...intactRecords(sessions.customers, damage, seals),
       ...openTenantPast(sessions, damage),
       changes,
     },

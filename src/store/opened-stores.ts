@@ -7,8 +7,11 @@ import type { AuditDeps, AuditLog } from './audit.ts'
 import type { CredentialStore } from './credentials.ts'
 import type { FeeQuoteStore } from './fee-quotes.ts'
 import type { ImportRegistry } from './imports.ts'
+import type { RecordReads } from './record-reads.ts'
 import type { Store } from './records.ts'
 import type { SandboxState } from './sandbox-state.ts'
+import type { CustomerKeySource } from './sealing/customer-keys.ts'
+import type { Sealing } from './sealing/seals.ts'
 
 /** The stores of one database, each opened at its first use. */
 export type OpenedStores = {
@@ -17,6 +20,8 @@ export type OpenedStores = {
   quotes(): FeeQuoteStore
   /** Sees every customer, so it is for processes that serve the operator. */
   imports(): ImportRegistry
+  /** Who saw records in full. Sees every customer, as the registry of imports does. */
+  reads(): RecordReads
   /** The audit log of this process. Opened once, with the keys of the first call. */
   audit(key: AuditDeps['key']): AuditLog
   /** The steps of the schema that the store has, and when each was applied. */
@@ -48,8 +53,13 @@ export type StoreDeps = {
   readonly background?: Background
   /** The master key file, where it is not beside the store. */
   readonly keyFile?: string
+  /** Gives the keys of customers to a process that has no master key. */
+  readonly customerKeys?: CustomerKeySource
   readonly metrics?: Metrics
 }
+
+/** What opens a store whose bodies are sealed, or are to be. */
+export type SealedDeps = StoreDeps & { readonly sealing: Sealing }
 
 /** Whether the files of the embedded store are still those that this process has opened. */
 export type StoreWatch = {
@@ -81,10 +91,10 @@ export type StoreFiles = {
   /** Copies the store, as it is at one moment, to a folder. Returns the faults of the copies. */
   copyTo(folder: string): Promise<readonly string[]>
   /**
-   * Adds the lines of the audit log to those of a store in a folder, which will replace this one.
-   * Returns how many were added.
+   * Adds the lines of the audit log and the list of erasures to those of a store in a folder, which
+   * will replace this one. Returns how many were added.
    */
-  carryAuditLog(folder: string): number
+  carryLists(folder: string): { readonly auditLines: number; readonly erasures: number }
   /** Moves the databases of a folder to the store. False if another process uses the store. */
   replaceFrom(folder: string): boolean
 }

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { uuidText } from '../values/uuid-text.ts'
+import type { RecordRead } from './record-reads.ts'
+import type { CustomerPlace } from './records/customer-entries.ts'
 import type { ChangePlace, EventPlace } from './records/events.ts'
 
 /**
@@ -79,6 +81,32 @@ export function changePlaceOf(position: Position): ChangePlace {
     listedAt: rest.readBigInt64BE(8),
   }
 }
+
+/** A place in the list of customers, as a position. */
+export function customerPosition({ customer, place }: CustomerPlace): Position {
+  const rest = Buffer.alloc(POSITION_BYTES - TIME_BYTES)
+  rest.writeUInt16BE(place)
+  return Buffer.concat([timePrefix(customer), rest])
+}
+
+/** The place of a position that `customerPosition` has made. */
+export const customerPlaceOf = (position: Position): CustomerPlace => ({
+  customer: positionMicros(position),
+  place: Buffer.from(position.subarray(TIME_BYTES)).readUInt16BE(),
+})
+
+/** A place in the list of who saw a record, as a position. */
+export function readPosition({ at, number }: Pick<RecordRead, 'at' | 'number'>): Position {
+  const rest = Buffer.alloc(POSITION_BYTES - TIME_BYTES)
+  rest.writeBigInt64BE(number)
+  return Buffer.concat([timePrefix(at), rest])
+}
+
+/** The place of a position that `readPosition` has made. */
+export const readPlaceOf = (position: Position): Pick<RecordRead, 'at' | 'number'> => ({
+  at: positionMicros(position),
+  number: Buffer.from(position.subarray(TIME_BYTES)).readBigInt64BE(),
+})
 
 /** The time of a position, in microseconds. */
 export function positionMicros(position: Position): bigint {

@@ -3,6 +3,9 @@ import type { ListView, Resource, View } from '../contract/resource.ts'
 import type { ChangeWatch } from './change-watch.ts'
 import type { DamageScan } from './integrity/damage-scan.ts'
 import type { StoredRows } from './integrity/stored-rows.ts'
+import type { AcrossRecords } from './records/across.ts'
+import type { CustomerRegister } from './records/customer-entries.ts'
+import type { ErasedPart, ErasedRecords, ErasePlace } from './records/erasure.ts'
 import type { ChangePage, ChangePlace, CustomerEvents } from './records/events.ts'
 import type {
   FoundRecord,
@@ -14,11 +17,15 @@ import type {
   Pruning,
   RecordName,
   Search,
-  SearchHit,
+  SearchFound,
+  UpdatedRecord,
 } from './records/history.ts'
 import type { JournalEntry, KeptAnswer, LoadOptions, RecordLoad } from './records/import.ts'
+import type { LatestChange } from './records/latest-change.ts'
 import type { Page, PageRows, Revision, Selection } from './records/page.ts'
 import type { PutOutcome, PutRequest } from './records/put.ts'
+import type { CustomerKeySource } from './sealing/customer-keys.ts'
+import type { Resealing } from './sealing/reseal.ts'
 
 /** The port to the records. `customers` sees one tenant in each call, `operator` every tenant. */
 export type Store = {
@@ -75,6 +82,12 @@ export type OperatorRecords = {
    * one moment, whose snapshot they hold, so the caller takes them at once.
    */
   exportLines(resource: Resource, customerId: string | undefined): AsyncIterable<string>
+  /** The customers, with their display names and the counts that are kept of each. */
+  readonly customers: CustomerRegister
+  /** The keys of customers, for a process that may not unwrap them. */
+  readonly keys: CustomerKeySource
+  /** Brings stored bodies to another form or key. */
+  readonly resealing: Resealing
   /** Stores one record by the rules of an import. Records that wait together share a commit. */
   put(resource: Resource, request: PutRequest): Promise<PutOutcome>
   /** A record, also a deleted or a withdrawn one. Rejects with a StoreDamaged if it is damaged. */
@@ -96,13 +109,36 @@ export type OperatorRecords = {
   ): Promise<PageRows>
   /** Versions of a record, oldest first. Undefined if it is unknown. */
   history(resource: Resource, name: RecordName, part: HistoryPart): Promise<History | undefined>
+  /**
+   * The version that was stored at a time, and the one before it, in fewer queries than a history.
+   * Undefined where one of them is not kept.
+   */
+  update(
+    resource: Resource,
+    name: { readonly id: string; readonly customerId: string },
+    storedAt: bigint,
+  ): Promise<UpdatedRecord | undefined>
+  /** Live records of every customer, or of one, in an order of all of them. */
+  across(resource: Resource): AcrossRecords
   /** Records of every customer, or of one, by a complete identifier or the start of a memo. */
-  search(search: Search): Promise<readonly SearchHit[]>
+  search(search: Search): Promise<SearchFound>
   /**
    * Deletes versions that were replaced before a time. It reads `rowsMax` rows, and answers where
    * to go on. The first step raises the time since which records are kept.
    */
   pruneHistory(before: bigint, from: PruneKey | undefined, rowsMax: number): Promise<Pruning>
+  /** What is stored of a customer. Undefined for one that has never had a record or a key. */
+  holdings(customerId: string): Promise<ErasedRecords | undefined>
+  /**
+   * Removes a part of a customer's records, versions and events, and of what was answered to these
+   * clients, in one transaction; in the last one also its keys. Its places in the feed become
+   * unknown with the first part.
+   */
+  eraseSome(
+    customerId: string,
+    clientIds: readonly string[],
+    from: ErasePlace | undefined,
+  ): Promise<ErasedPart>
   /**
    * The answer to an earlier request with an idempotency key. A merge keeps its answer in its
    * transaction, for a day. A refusal stores nothing and is not kept, since it may be sent again
@@ -114,6 +150,11 @@ export type OperatorRecords = {
    * cannot go on from the place without a gap.
    */
   changes(after: ChangePlace | undefined, limit: number): Promise<ChangePage>
+  /** The newest events of all customers, or of one, the newest first; at most so many. */
+  latestChanges(
+    customerId: string | undefined,
+    changesMax: number,
+  ): Promise<readonly LatestChange[]>
   /** The events of one customer. */
   eventsOf(customerId: string): CustomerEvents
   /**

@@ -1,5 +1,5 @@
 import type { Resource } from '../contract/resource.ts'
-import type { StorableRecord } from './records/import.ts'
+import type { ClientOrigin, StorableRecord } from './records/import.ts'
 
 /** New records of one kind, rendered. */
 export type NewRecords = {
@@ -7,11 +7,31 @@ export type NewRecords = {
   readonly records: readonly StorableRecord[]
 }
 
+/** Records of one kind as they were from a time on. */
+export type PastRecords = NewRecords & {
+  /** Microseconds. */
+  readonly at: bigint
+  /** Whose requests have stored them. */
+  readonly from: ClientOrigin | undefined
+}
+
+export type History = {
+  /** The earliest first. Each is rendered when it is stored, so that memory holds one at a time. */
+  readonly history: Iterable<PastRecords>
+  /** Display names of the customers. */
+  readonly names: Readonly<Record<string, string>>
+}
+
 /**
  * What tests may do to the embedded store of a sandbox, past the rules that hold for customers and
  * operators. No other command opens it.
  */
 export type SandboxState = {
+  /**
+   * Stores versions of records that exist nowhere yet, as imports of those times would have, and
+   * names the customers. A time that has not come yet counts as now.
+   */
+  storeHistory(history: History): Promise<void>
   /** Adds records that exist nowhere yet, in one transaction. False if one of them does exist. */
   addRecords(added: readonly NewRecords[]): Promise<boolean>
   /**

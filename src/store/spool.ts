@@ -14,11 +14,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Config } from '../platform/config.ts'
 import { limits } from '../platform/limits.ts'
+import { openFileCipher, openFileDecipher } from '../vault/file-cipher.ts'
 import { StoreUnavailable } from './unavailable.ts'
 
 /**
  * Text that waits for the end of its import, or for the reader of its export. It holds no session
- * and no transaction.
+ * and no transaction. On the disk it is enciphered, with a key that is in memory only.
  */
 export type Spool = {
   /** Returns a promise when the disk cannot keep up. */
@@ -40,8 +41,8 @@ export type SpoolOptions = {
 export type ReceivedFile = {
   /** Returns a promise when the disk cannot keep up. */
   write(bytes: Uint8Array): Promise<void> | undefined
-  /** Writes what is left in memory, and resolves with the path of the file. */
-  complete(): Promise<string>
+  /** Writes what is left in memory, and resolves with the file and what deciphers it. */
+  complete(): Promise<{ readonly path: string; readonly key: Uint8Array }>
   /** Removes the file. May be called twice. */
   close(): Promise<void>
 }
@@ -116,6 +117,8 @@ function openFiles(folder: string) {
 }
 
 type Pieces = {
+  /** Deciphers the file. */
+  readonly key: Uint8Array
   /** Waits for the write before it, and begins this one. */
   add(bytes: Buffer): Promise<void>
   /** The file with everything that was added. Undefined if nothing was. */
@@ -127,8 +130,12 @@ type Pieces = {
 function openFile(folder: string, bytesMax: number, createFile: () => Promise<SpoolFile>): Pieces {
   let file: SpoolFile | undefined
   let writing = Promise.resolve()
+  const { key, encipher } = openFileCipher()
   return {
-    add: async (bytes) => {
+    key,
+    add: async (clear) => {
+      // In the order of the calls, which is that of the file.
+      const bytes = encipher(clear)
       await writing
       writing = describingFaults(folder, async () => {
         file ??= await createFile()
@@ -151,7 +158,7 @@ function openFile(folder: string, bytesMax: number, createFile: () => Promise<Sp
 }
 
 /** Keeps the first piece in memory, so that a short import needs no file. */
-function openSpool({ add, written, close }: Pieces): Spool {
+function openSpool({ key, add, written, close }: Pieces): Spool {
   let waiting: string[] = []
   let characters = 0
   let hasAdded = false
@@ -171,14 +178,14 @@ function openSpool({ add, written, close }: Pieces): Spool {
     isEmpty: () => !hasAdded && characters === 0,
     read: async function* () {
       const file = await written()
-      if (file !== undefined) yield* piecesOf(file.handle)
+      if (file !== undefined) yield* piecesOf(file.handle, key)
       if (characters > 0) yield Buffer.from(waiting.join(''))
     },
     close,
   }
 }
 
-function openReceived({ add, written, close }: Pieces): ReceivedFile {
+function openReceived({ key, add, written, close }: Pieces): ReceivedFile {
   let waiting: Uint8Array[] = []
   let bytes = 0
   const flush = () => {
@@ -198,19 +205,20 @@ function openReceived({ add, written, close }: Pieces): ReceivedFile {
       await flush()
       const file = await written()
       assert(file !== undefined, 'the last piece has created the file')
-      return file.path
+      return { path: file.path, key }
     },
     close,
   }
 }
 
-async function* piecesOf(handle: FileHandle): AsyncIterable<Uint8Array> {
+async function* piecesOf(handle: FileHandle, key: Uint8Array): AsyncIterable<Uint8Array> {
+  const decipher = openFileDecipher(key)
   for (let at = 0; ; ) {
     const piece = Buffer.allocUnsafe(limits.spoolPieceBytes)
     const { bytesRead } = await handle.read(piece, 0, piece.length, at)
     if (bytesRead === 0) return
     at += bytesRead
-    yield piece.subarray(0, bytesRead)
+    yield decipher.update(piece.subarray(0, bytesRead))
   }
 }
 

@@ -24,6 +24,16 @@ export class CustomersLocked extends NothingChanged {
   }
 }
 
+/** A record was sealed with a key that its customer has no more. */
+export class KeysReplaced extends NothingChanged {
+  constructor() {
+    super('the key of a customer was replaced while its records were stored')
+  }
+}
+
+/** No server of the database answers as its primary, so nothing has been opened. */
+export class NoPrimary extends StoreUnavailable {}
+
 /** The store answered, but what it holds is damaged. Somebody has to mend it. */
 export class StoreDamaged extends StoreUnavailable {}
 

@@ -112,10 +112,18 @@ type WatchDeps = {
   readonly scans: boolean
   readonly log: Logger
   readonly background: Background
+  /** The time in milliseconds by which a pause follows the work before it. */
+  readonly elapsedMs?: () => number
 }
 
 /** Looks again at known damage, and scans, while the service runs. Returns what stops it. */
-export function startDamageWatch({ damage, scans, log, background }: WatchDeps): () => void {
+export function startDamageWatch({
+  damage,
+  scans,
+  log,
+  background,
+  elapsedMs = () => performance.now(),
+}: WatchDeps): () => void {
   let metAtCheck = damage.met()
   let isStopped = false
   let isTold = false
@@ -127,21 +135,24 @@ export function startDamageWatch({ damage, scans, log, background }: WatchDeps):
   }
   const check = async () => {
     metAtCheck = damage.met()
-    const startedAt = performance.now()
+    const startedAt = elapsedMs()
     let isFailed = false
     await damage.checkTables().catch((error) => {
       isFailed = true
       warnOnce(error)
     })
     const times = damage.found().length > 0 ? limits.recheckRestTimes : limits.tableCheckRestTimes
-    const pauseMs = Math.max(limits.scanRoundRestMs, times * (performance.now() - startedAt))
+    const pauseMs = Math.max(limits.scanRoundRestMs, times * (elapsedMs() - startedAt))
     return { pauseMs, isFailed }
   }
   const step = async () => {
+    const startedAt = elapsedMs()
     try {
       const isRoundOver = await damage.scanNext()
       if (!damage.isFailing()) isTold = false
-      return { pauseMs: isRoundOver ? limits.scanRoundRestMs : limits.scanRestMs }
+      const restMs = isRoundOver ? limits.scanRoundRestMs : limits.scanRestMs
+      const pauseMs = Math.max(restMs, limits.scanRestTimes * (elapsedMs() - startedAt))
+      return { pauseMs }
     } catch (error) {
       warnOnce(error)
       return { pauseMs: limits.scanFailedRestMs, isFailed: true }

@@ -1,9 +1,9 @@
 import type { Tenant } from '../../contract/principal.ts'
-import type { ListView, Resource, View } from '../../contract/resource.ts'
+import { fullTable, type ListView, type Resource, type View } from '../../contract/resource.ts'
 import type { Page, Revision, Selection } from '../records/page.ts'
 import type { PutOutcome } from '../records/put.ts'
 import type { CustomerRecords, OperatorRecords } from '../records.ts'
-import { bodyChecksum } from './checksum.ts'
+import { openInClear, type Seals } from '../sealing/seals.ts'
 import type { DamageList } from './damage.ts'
 
 /** What an adapter reads, not yet checked. Rejects with a StoreCorrupted if it cannot read. */
@@ -16,7 +16,9 @@ export type ReadRecords = {
 
 export type UncheckedPage = Omit<Page, 'revision'> & Pick<Revision, 'changedAt'>
 
-export type ReadBody = { readonly body: string | Buffer; readonly checksum: number } | undefined
+type Found = { readonly body: string | Buffer; readonly checksum: number }
+
+export type ReadBody = Found | undefined
 
 /**
  * Answers nothing that is known to be damaged. A get compares its checksum. A list does not, which
@@ -27,20 +29,24 @@ export type ReadBody = { readonly body: string | Buffer; readonly checksum: numb
 export function intactRecords(
   records: ReadRecords,
   damage: DamageList,
+  { openOften }: Pick<Seals, 'openOften'>,
 ): Pick<CustomerRecords, 'get' | 'page' | 'revision'> {
-  const isIntact = (tenant: Tenant, read: ReadBody) =>
-    read === undefined || bodyChecksum(tenant, read.body) === read.checksum
+  const opened = ({ resource, table }: View, tenant: Tenant, id: string, read: Found) => {
+    const stored = { customerId: tenant, id, body: String(read.body), checksum: read.checksum }
+    return table === fullTable(resource) ? openOften(resource, stored) : openInClear(stored)
+  }
   return {
     async get(tenant, view, id, includeDeleted) {
       const { kind } = view.resource
       const again = () => records.get(tenant, view, id, includeDeleted)
       const read = await getting(damage, kind, again)
       if (read === undefined) return undefined
-      if (isIntact(tenant, read)) return String(read.body)
-      const fault = 'its body does not match its checksum'
-      throw damage.note({ customerId: tenant, kind, id, fault }, async () =>
-        isIntact(tenant, await again()),
-      )
+      const found = await opened(view, tenant, id, read)
+      if ('body' in found) return found.body
+      throw damage.note({ customerId: tenant, kind, id, fault: found.fault }, async () => {
+        const now = await again()
+        return now === undefined || 'body' in (await opened(view, tenant, id, now))
+      })
     },
 
     async page(tenant, view, selection) {
@@ -104,6 +110,17 @@ export function intactOperator(records: OperatorRecords, damage: DamageList): Op
     },
     pageAsOf: (resource, ...asked) => listing(resource, () => records.pageAsOf(resource, ...asked)),
     history: (resource, ...asked) => listing(resource, () => records.history(resource, ...asked)),
+    update: (resource, ...asked) => listing(resource, () => records.update(resource, ...asked)),
+    across: (resource) => {
+      const across = records.across(resource)
+      return {
+        listed: (ids) => listing(resource, () => across.listed(ids)),
+        count: (...asked) => listing(resource, () => across.count(...asked)),
+        startsOf: (...asked) => listing(resource, () => across.startsOf(...asked)),
+        inOrder: (selection) => listing(resource, () => across.inOrder(selection)),
+        byTerm: (selection) => listing(resource, () => across.byTerm(selection)),
+      }
+    },
     search: async (...query) => {
       for (const { kind } of damage.found()) requireNone(kind)
       return await records.search(...query)

@@ -1,6 +1,6 @@
 import { fullTable, type Resource } from '../../contract/resource.ts'
 import type { Dialect } from '../dialect.ts'
-import type { StorableRecord } from '../records/import.ts'
+import type { SealedRecord } from '../records/import.ts'
 import { customerId } from '../schema/customers.ts'
 import { memberColumns } from '../schema/tables.ts'
 import { bodyChecksum } from './checksum.ts'
@@ -11,7 +11,8 @@ export const isLive = 'stored.stored_at >= 0 and stored.id_taken = false'
 /**
  * Everything stored of the records that have the ids of a list, as one text each. The engine joins
  * it, because a value of its own for each column takes longer than the rest of the look-up. A null
- * is an empty text there.
+ * is an empty text there. A full body apart may be sealed, in another way each time, so its digest
+ * stands for it.
  */
 export function contentsOfIds(resource: Resource, dialect: Dialect): string {
   const { tableName, listedId, unnest } = dialect
@@ -26,13 +27,14 @@ export function contentsOfIds(resource: Resource, dialect: Dialect): string {
     ...memberColumns(resource).map((column) => `stored.${column}`),
     'stored.checksum',
     'stored.body',
-    ...(hasMask ? [flag('unmasked.deleted'), 'unmasked.checksum', 'unmasked.body'] : []),
+    ...(hasMask ? [flag('unmasked.deleted'), 'unmasked.checksum'] : []),
   ]
   const unmasked = `left join ${tableName(fullTable(resource))} as unmasked
       on unmasked.customer = stored.customer and unmasked.id = look_up.id`
   return `
     select look_up.id, ${customerId(dialect, 'stored.customer')} as customer_id,
       stored.source_digest as digest,
+      ${hasMask ? 'unmasked.body as full_body, unmasked.checksum as full_checksum,' : ''}
       concat(${content.join(`, '\n', `)}) as content
     from ${unnest('look_up', { id: 'uuid[]' })}
     join ${tableName(resource.table)} as stored on ${listedId.is('stored', 'look_up.id')}
@@ -41,9 +43,9 @@ export function contentsOfIds(resource: Resource, dialect: Dialect): string {
 }
 
 /** The same of a record that will be stored. */
-export function contentOf({ customerId, full, masked, ...record }: StorableRecord): string {
-  const { position, deletedAt = null } = record
-  const listed = masked ?? full
+export function contentOf(record: Omit<SealedRecord, 'sourceDigest'>): string {
+  const { customerId, stored, checksum, masked, position, deletedAt = null } = record
+  const listed = masked ?? stored
   const isDeleted = deletedAt === null ? 0 : 1
   const content = [
     Buffer.from(position.buffer, position.byteOffset, position.byteLength).toString('hex'),
@@ -52,9 +54,9 @@ export function contentOf({ customerId, full, masked, ...record }: StorableRecor
     record.updatedAt,
     record.sourceVersion,
     ...Object.values(record.members),
-    bodyChecksum(customerId, listed),
+    masked === null ? checksum : bodyChecksum(customerId, listed),
     listed,
-    ...(masked === null ? [] : [isDeleted, bodyChecksum(customerId, full), full]),
+    ...(masked === null ? [] : [isDeleted, checksum]),
   ]
   return content.join('\n')
 }

@@ -1,8 +1,12 @@
-import { fullTable, type Resource } from '../../contract/resource.ts'
+import { fullTable, isSealedKind, type Resource } from '../../contract/resource.ts'
 import type { Dialect } from '../dialect.ts'
-import { isTrue, type NamedRow } from '../row.ts'
+import { positionId } from '../position.ts'
+import type { StorableRecord } from '../records/import.ts'
+import { bytes, isTrue, type NamedRow } from '../row.ts'
 import { customerId, customerNumber } from '../schema/customers.ts'
+import { missingTerms, strayTerms } from '../schema/record-terms.ts'
 import { fullOfRecord, memberColumns } from '../schema/tables.ts'
+import { type Seals, sealTerms } from '../sealing/seals.ts'
 import type { Reads } from '../session.ts'
 import { bodyChecksum } from './checksum.ts'
 
@@ -19,13 +23,23 @@ export type StoredRow = {
   /** What lists answer. */
   readonly listed: StoredBody
   /** The unmasked record of a kind with a mask; null where its row is missing. */
-  readonly unmasked: (StoredBody & { readonly deleted: boolean }) | null | undefined
+  readonly unmasked: OpenedRow | null | undefined
   readonly deletedAt: bigint | null
   readonly updatedAt: bigint | null
   readonly sourceVersion: bigint | null
 }
 
 export type StoredBody = { readonly body: string; readonly checksum: number }
+
+/** The unmasked record as it was imported; undefined if it does not open, or was not opened. */
+type OpenedRow = {
+  readonly body: string | undefined
+  readonly fault: string | undefined
+  readonly deleted: boolean
+}
+
+/** Undefined where sealed bodies are not opened. */
+type OpenBodies = Pick<Seals, 'open'> | undefined
 
 /** The place of a row in its table, which is read in this order. */
 export type RowKey = Pick<StoredRow, 'customer' | 'deleted' | 'position'>
@@ -34,14 +48,28 @@ export type RowKey = Pick<StoredRow, 'customer' | 'deleted' | 'position'>
 export type StoredRows = ReturnType<typeof storedRows>
 
 /** Reads rows of every customer with everything stored of each. */
-export function storedRows({ rows }: Reads, dialect: Dialect) {
+export function storedRows(
+  { rows }: Reads,
+  dialect: Dialect,
+  seals: Pick<Seals, 'open' | 'known'>,
+) {
   const { parameter, listedId } = dialect
   return {
-    /** The rows after a key, in the order of the table. */
+    /** The members of a record as they are stored, if the key of its customer is in memory. */
+    membersOf: (
+      resource: Resource,
+      record: StorableRecord,
+    ): StorableRecord['members'] | undefined => {
+      if (!isSealedKind(resource)) return record.members
+      const key = seals.known(record.customerId)
+      return key && sealTerms(key, resource, record)
+    },
+    /** The rows after a key, in the order of the table. Sealed bodies are opened by default. */
     after: async (
       resource: Resource,
       key: RowKey | undefined,
       rowsMax: number,
+      opens = true,
     ): Promise<readonly StoredRow[]> => {
       const columns = 'record.customer, record.deleted, record.position'
       const [customer, deleted, position] = [
@@ -58,7 +86,8 @@ export function storedRows({ rows }: Reads, dialect: Dialect) {
         ),
         values: [rowsMax, ...(key === undefined ? [] : [key.customer, key.deleted, key.position])],
       })
-      return found.map((row) => readStoredRow(resource, row))
+      const opening = opens ? seals : undefined
+      return await Promise.all(found.map((row) => readStoredRow(resource, row, opening)))
     },
     /** Undefined if the customer has no record with this id. */
     find: async (
@@ -73,7 +102,19 @@ export function storedRows({ rows }: Reads, dialect: Dialect) {
         `where ${isOwn} and ${listedId.is('record', parameter(2, 'uuid'))} limit 1`,
       )
       const [row] = await rows({ text, values: [customerId, id] })
-      return row === undefined ? undefined : readStoredRow(resource, row)
+      return row === undefined ? undefined : await readStoredRow(resource, row, seals)
+    },
+    /** Ids of records that lack stored terms, or have terms that are not theirs. */
+    otherTerms: async (resource: Resource, rowsMax: number): Promise<readonly string[]> => {
+      if (resource.terms === undefined) return []
+      const found: string[] = []
+      for (const query of [missingTerms, strayTerms]) {
+        const text = `${query(resource, dialect)} limit ${parameter(1, 'bigint')}`
+        for (const row of await rows({ text, values: [rowsMax] })) {
+          found.push(positionId(bytes(row, 'position')))
+        }
+      }
+      return [...new Set(found)]
     },
     /** Ids of unmasked records whose masked record is missing. */
     unpaired: async (resource: Resource, rowsMax: number): Promise<readonly string[]> => {
@@ -108,7 +149,11 @@ export const unpairedQuery = (resource: Resource, { tableName, listedId }: Diale
       and ${listedId.is('record', 'unmasked.id')})`
 
 /** Reads a row of these queries. Asserts no type, because a damaged row may hold any value. */
-function readStoredRow(resource: Resource, row: NamedRow): StoredRow {
+async function readStoredRow(
+  resource: Resource,
+  row: NamedRow,
+  seals: OpenBodies,
+): Promise<StoredRow> {
   return {
     customerId: String(row.customer_id),
     customer: wholeOrNull(row.customer) ?? 0n,
@@ -122,20 +167,31 @@ function readStoredRow(resource: Resource, row: NamedRow): StoredRow {
       }),
     ),
     listed: { body: String(row.body), checksum: Number(row.checksum) },
-    unmasked: unmaskedOf(resource, row),
+    unmasked: await unmaskedOf(resource, row, seals),
     deletedAt: wholeOrNull(row.deleted_at),
     updatedAt: wholeOrNull(row.updated_at),
     sourceVersion: wholeOrNull(row.source_version),
   }
 }
 
-function unmaskedOf({ mask }: Resource, row: NamedRow): StoredRow['unmasked'] {
-  if (mask === undefined) return undefined
+async function unmaskedOf(
+  resource: Resource,
+  row: NamedRow,
+  seals: OpenBodies,
+): Promise<StoredRow['unmasked']> {
+  if (resource.mask === undefined) return undefined
   if (row.full_id == null) return null
-  return {
+  const opened = await seals?.open(resource, {
+    customerId: String(row.customer_id),
+    id: String(row.full_id),
     body: String(row.full_body),
     checksum: Number(row.full_checksum),
+  })
+  return {
     deleted: isTrue(row.full_deleted),
+    body: undefined,
+    fault: undefined,
+    ...opened,
   }
 }
 
@@ -145,18 +201,18 @@ const wholeOrNull = (value: unknown): bigint | null => (typeof value === 'bigint
 export function rowFaults({ mask }: Resource, row: StoredRow): string[] {
   const { listed, unmasked, customerId, deleted } = row
   const isMasked = mask !== undefined
-  const faults = bodyFaults(customerId, listed, isMasked ? 'the masked body' : 'the body')
+  const isIntact = bodyChecksum(customerId, listed.body) === listed.checksum
+  const faults: string[] = []
+  if (!isIntact) {
+    faults.push(`${isMasked ? 'the masked body' : 'the body'} does not match its checksum`)
+  }
   if (deleted !== (row.deletedAt !== null))
     faults.push('the mark and the time of its deletion differ')
   if (!isMasked) return faults
   if (unmasked == null) return [...faults, 'the full record is missing']
   if (unmasked.deleted !== deleted) faults.push('only one of its two rows is deleted')
-  return [...faults, ...bodyFaults(customerId, unmasked, 'the full body')]
-}
-
-function bodyFaults(customerId: string, { body, checksum }: StoredBody, name: string): string[] {
-  const isIntact = bodyChecksum(customerId, body) === checksum
-  return isIntact ? [] : [`${name} does not match its checksum`]
+  if (unmasked.fault !== undefined) faults.push(unmasked.fault)
+  return faults
 }
 
 /** Whether a key comes later in the order of the table. */

@@ -1,8 +1,9 @@
-import { fullTable, type Resource } from '../../contract/resource.ts'
+import { fullTable, isSealedKind, type Resource } from '../../contract/resource.ts'
 import type { Dialect } from '../dialect.ts'
 import { contentsOfIds, isLive } from '../integrity/record-content.ts'
 import type { KnownRecord, RecordLoad } from '../records/import.ts'
 import { isTrue, type NamedRow, optionalText, text } from '../row.ts'
+import type { Seals } from '../sealing/seals.ts'
 import type { Reads, Session } from '../session.ts'
 import { stageStored } from './merge-statements.ts'
 
@@ -20,7 +21,7 @@ type KnownRecords = Pick<RecordLoad, 'isFirst' | 'stored'> & {
 export async function openKnownRecords(
   reader: Reads,
   resource: Resource,
-  dialect: Dialect,
+  { dialect, seals }: { readonly dialect: Dialect; readonly seals: Seals },
 ): Promise<KnownRecords> {
   const find = contentsOfIds(resource, dialect)
   const stageAll = `${stageKnown(resource, dialect)}; delete from known`
@@ -29,7 +30,17 @@ export async function openKnownRecords(
     isFirst: begunAt === undefined,
     stored: async (ids) => {
       const rows = await reader.rows({ text: find, values: [dialect.list(ids)], prepare: true })
-      return rows.map(readKnown)
+      if (!isSealedKind(resource)) return rows.map((row) => readKnown(row))
+      const known: KnownRecord[] = []
+      for (const row of rows) {
+        const [id, customerId] = [text(row, 'id'), optionalText(row, 'customer_id') ?? '']
+        const [body, checksum] = [optionalText(row, 'full_body'), Number(row.full_checksum)]
+        if (body === undefined) continue
+        const opened = await seals.open(resource, { customerId, id, body, checksum })
+        // A line is not known if what is stored is damaged, so that it mends the record.
+        if ('body' in opened) known.push(readKnown(row, (await seals.keyOf(customerId)).digesting))
+      }
+      return known
     },
     areChanged: async (session) => {
       if ((await lastChangeOf(session, resource, dialect)) === begunAt) return false
@@ -39,7 +50,8 @@ export async function openKnownRecords(
   }
 }
 
-const readKnown = (row: NamedRow): KnownRecord => ({
+const readKnown = (row: NamedRow, key?: Uint8Array): KnownRecord => ({
+  key,
   id: text(row, 'id'),
   customerId: optionalText(row, 'customer_id') ?? '',
   content: text(row, 'content'),

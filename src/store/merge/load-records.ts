@@ -1,5 +1,6 @@
-import type { Resource } from '../../contract/resource.ts'
+import { isSealedKind, type Resource } from '../../contract/resource.ts'
 import type { Clock } from '../../platform/clock.ts'
+import { openPassingCipher } from '../../vault/passing-cipher.ts'
 import type { Dialect } from '../dialect.ts'
 import {
   CHANGED_MEANWHILE,
@@ -10,8 +11,11 @@ import {
   noFaults,
   type OnStep,
   type RecordLoad,
-  type StorableRecord,
+  type SealedRecord,
 } from '../records/import.ts'
+import type { MadeKeys } from '../sealing/customer-keys.ts'
+import type { Seals } from '../sealing/seals.ts'
+import { settleKeys } from '../sealing/settle-keys.ts'
 import type { Session, StagedValue } from '../session.ts'
 import { conflictQueries } from './conflict-queries.ts'
 import { conflictReader, findFaults, rejectConflicts } from './find-faults.ts'
@@ -25,7 +29,7 @@ export type StagingArea = {
   /** Reads what is stored, while the import is read. */
   readonly reader: Pick<Session, 'rows'>
   /** Adds a row to the staged ones. Returns a promise when the store cannot keep up. */
-  stage(row: readonly StagedValue[], record: StorableRecord): Promise<void> | undefined
+  stage(row: readonly StagedValue[], record: SealedRecord): Promise<void> | undefined
   /** Adds a row to `known`, as `stage` does. */
   noteKnown(row: readonly StagedValue[]): Promise<void> | undefined
   /** Runs work, once, over the staging tables with all their rows. */
@@ -47,6 +51,7 @@ type LoadDeps = {
   readonly area: StagingArea
   readonly dialect: Dialect
   readonly clock: Clock
+  readonly seals: Seals
   readonly nameLine?: LineName | undefined
 }
 
@@ -61,11 +66,15 @@ export async function loadRecords(deps: LoadDeps, resource: Resource): Promise<R
 }
 
 async function openLoad(deps: LoadDeps, resource: Resource): Promise<RecordLoad> {
-  const { area, dialect, clock, nameLine = (line) => `line ${line}` } = deps
+  const { area, dialect, clock, seals, nameLine = (line) => `line ${line}` } = deps
   const rowOf = stagedRows(stagingOf(resource, dialect))
   const conflicts = conflictQueries(resource, dialect)
   const merge = mergeStatements(resource, dialect)
-  const known = await openKnownRecords(area.reader, resource, dialect)
+  const known = await openKnownRecords(area.reader, resource, { dialect, seals })
+  // The lines of sealed kinds wait on a disk too.
+  const cipher = isSealedKind(resource) ? openPassingCipher() : undefined
+  const hidden = (raw: string | undefined) => (raw === undefined ? raw : (cipher?.hide(raw) ?? raw))
+  const made: MadeKeys = new Map()
   const readConflict = conflictReader(resource, nameLine)
   let sequence = 0
   let knownLines = 0
@@ -107,9 +116,12 @@ async function openLoad(deps: LoadDeps, resource: Resource): Promise<RecordLoad>
     const all = [...conflicts.withinFile(repeats), ...withStore]
     const rejected =
       reject === undefined ? 0 : await rejectConflicts(session, all, readConflict, reject)
+    if (isSealedKind(resource) && !options.dryRun) {
+      await settleKeys(session, { dialect, seals, clock }, resource, made)
+    }
     options.onStep?.('merging')
     const now = clock()
-    const parts = { dialect, merge, now, rejected, repeats, hasReplaced, storing }
+    const parts = { dialect, seals, merge, now, rejected, repeats, hasReplaced, storing }
     return await mergeStaged(session, resource, { ...options, ...parts })
   }
   return {
@@ -118,16 +130,26 @@ async function openLoad(deps: LoadDeps, resource: Resource): Promise<RecordLoad>
     noteKnown: (line) => {
       knownLines += 1
       sequence += 1
-      return area.noteKnown(knownRow(sequence, line))
+      return area.noteKnown(knownRow(sequence, { ...line, raw: hidden(line.raw) }))
     },
     stage: (record) => {
       sequence += 1
-      return area.stage(rowOf(sequence, record), record)
+      const at = sequence
+      const stage = (sealed: SealedRecord) => {
+        const { raw } = sealed
+        const waiting = raw === undefined ? sealed : { ...sealed, raw: hidden(raw) }
+        return area.stage(rowOf(at, waiting), waiting)
+      }
+      const sealed = seals.seal(resource, record, made)
+      return sealed instanceof Promise ? sealed.then(stage) : stage(sealed)
     },
     check: (options) => area.withStaged(({ session }) => allFaults(session, options)),
-    merge: (options) =>
+    merge: ({ reject, ...given }) =>
       area.withStaged(async (staged) => {
         const { session } = staged
+        const shown: MergeOptions['reject'] = ({ raw, ...rejected }) =>
+          reject?.({ ...rejected, raw: cipher?.show(raw) ?? raw })
+        const options = { ...given, reject: reject && shown }
         const repeats = await haveRepeats(session)
         // Before it locks the store, unless what is stored decides which record is rejected.
         const within =
@@ -137,7 +159,7 @@ async function openLoad(deps: LoadDeps, resource: Resource): Promise<RecordLoad>
         if (within.faultCount > 0) return refused(await allFaults(session, options))
         const merge = () => mergeLocked(staged, { repeats }, options)
         return await staged.locked(merge, options.takeOver ?? false)
-      }, options.onStep),
+      }, given.onStep),
     close: area.close,
   }
 }

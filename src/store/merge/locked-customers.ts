@@ -3,12 +3,12 @@ import { type FairQueue, openFairQueue } from '../../platform/fair-queue.ts'
 import { limits } from '../../platform/limits.ts'
 import { systemSchedule } from '../../platform/schedule.ts'
 import type { PendingRequest } from '../batch-queue.ts'
-import type { PutOutcome, PutRequest } from '../records/put.ts'
+import type { PutOutcome, SealedPut } from '../records/put.ts'
 import { CustomersLocked } from '../unavailable.ts'
 import type { PutOutcomes } from './put-batch.ts'
 
 /** Stores a batch in one transaction. */
-export type RunBatch = (batch: readonly PutRequest[], options: PutOptions) => Promise<PutOutcomes>
+export type RunBatch = (batch: readonly SealedPut[], options: PutOptions) => Promise<PutOutcomes>
 
 export type PutOptions = {
   /** By `performance.now()`. The transaction is rejected if it cannot begin by then. */
@@ -29,10 +29,10 @@ export type LockedCustomers = {
   /** Takes a request over, and settles it. */
   add(one: Pending): void
   /** Takes a new request if others of its customer wait here. Undefined if none does. */
-  join(request: PutRequest): Promise<PutOutcome> | undefined
+  join(request: SealedPut): Promise<PutOutcome> | undefined
 }
 
-type Pending = PendingRequest<PutRequest, PutOutcome>
+type Pending = PendingRequest<SealedPut, PutOutcome>
 
 /**
  * Holds requests until their customers are free. Those of a customer have batches of their own,

@@ -1,7 +1,8 @@
-import type { Resource } from '../../contract/resource.ts'
+import { isSealedKind, type Resource } from '../../contract/resource.ts'
 import type { Dialect } from '../dialect.ts'
 import { type MergeOptions, type MergeReport, noFaults } from '../records/import.ts'
-import { type NamedRow, optionalWhole } from '../row.ts'
+import { type NamedRow, optionalWhole, text } from '../row.ts'
+import type { Seals } from '../sealing/seals.ts'
 import type { Session } from '../session.ts'
 import { stageLosers } from './conflict-queries.ts'
 import { writeJournal } from './journal.ts'
@@ -15,6 +16,7 @@ type MergeParts = Pick<
   'dryRun' | 'takeOver' | 'origins' | 'answering' | 'beforeCommit'
 > & {
   readonly dialect: Dialect
+  readonly seals: Pick<Seals, 'open'>
   readonly merge: MergeStatements
   readonly now: bigint
   readonly rejected: number
@@ -48,6 +50,7 @@ export async function mergeStaged(
   const known = await byFile('known')
   if (hasReplaced) {
     if (merge.keepDeletions !== undefined) await session.run(merge.keepDeletions)
+    if (isSealedKind(resource)) await replaceDamaged(session, resource, parts)
     if (dryRun) await session.run(merge.dropUnchanged)
     else for (const text of merge.noteDigests) await session.run(text)
   }
@@ -84,6 +87,30 @@ export async function mergeStaged(
   if (answering !== undefined) await keepAnswer(session, dialect, answering(report), now)
   await parts.beforeCommit?.()
   return report
+}
+
+/**
+ * Marks the staged records whose content is stored in a body that does not open, so that they
+ * replace it.
+ */
+async function replaceDamaged(
+  session: Session,
+  resource: Resource,
+  { dialect, seals, merge }: Pick<MergeParts, 'dialect' | 'seals' | 'merge'>,
+): Promise<void> {
+  const damaged: number[] = []
+  for await (const row of session.iterate({ text: merge.unchangedBodies })) {
+    const [customerId, id] = [text(row, 'customer_id'), text(row, 'id')]
+    const [body, checksum] = [text(row, 'body'), Number(row.checksum)]
+    const opened = await seals.open(resource, { customerId, id, body, checksum })
+    if ('fault' in opened) damaged.push(Number(row.sequence))
+  }
+  if (damaged.length === 0) return
+  const isDamaged = dialect.isAnyOf('sequence', dialect.parameter(1, 'bigint[]'))
+  await session.rows({
+    text: `update staged_line set mends = 1 where ${isDamaged}`,
+    values: [dialect.list(damaged)],
+  })
 }
 
 /** How many records each file has, by its number. A file without one has no entry. */

@@ -1,4 +1,4 @@
-import { fullTable, type Resource } from '../../contract/resource.ts'
+import { fullTable, isSealedKind, type Resource } from '../../contract/resource.ts'
 import type { Dialect } from '../dialect.ts'
 import { eventOf } from '../records/event-actions.ts'
 import {
@@ -8,6 +8,7 @@ import {
   customerNumber,
   noteDue,
 } from '../schema/customers.ts'
+import { addTerms, hasTerms, removeTerms } from '../schema/record-terms.ts'
 import { filterColumns, filterValue, memberColumns } from '../schema/tables.ts'
 import type { Statement } from '../session.ts'
 
@@ -21,10 +22,8 @@ export type MergeStatements = ReturnType<typeof mergeStatements>
 
 /** Merges `staged` into the stored records, after `conflictQueries` has found nothing. */
 export function mergeStatements(resource: Resource, dialect: Dialect) {
-  const { replaced, replacedInFull, unchanged, storedBody, storedChecksum } = rowSets(
-    resource,
-    dialect,
-  )
+  const sets = rowSets(resource, dialect)
+  const { replaced, replacedInFull, unchanged, storedBody, storedChecksum } = sets
   const { tableName, listedId } = dialect
   const now = timeOfMerge(dialect)
   const table = tableName(resource.table)
@@ -40,16 +39,22 @@ export function mergeStatements(resource: Resource, dialect: Dialect) {
          stored.origin, stored.origin_line, ${hasMask ? 'stored.body, stored.checksum' : 'null, null'}
        from ${replacedInFull}`),
     timed(noteFormerValues(resource, replaced, dialect)),
+    ...(resource.terms === undefined
+      ? []
+      : [untimed(removeTerms(dialect, { ...sets.pairs, row: 'stored' }))]),
     untimed(`delete from ${table} where (customer, deleted, position) in (
          select stored.customer, stored.deleted, stored.position from ${replaced})`),
   ]
   const insert = [
     timed(insertRecords(resource, dialect)),
+    ...(resource.terms === undefined ? [] : [untimed(addTerms(dialect, stagedTerms(resource)))]),
     untimed(countChanges(dialect)),
     untimed(noteDue(dialect)),
-    timed(`insert into ${tableName('revision')}
-       select distinct customer, '${resource.kind}', ${now} from staged where true
-       on conflict (customer, kind) do update set changed_at = excluded.changed_at`),
+    timed(`insert into ${tableName('revision')} as known (customer, kind, changed_at, live)
+       select customer, '${resource.kind}', ${now}, ${liveAdded} from staged where true
+       group by customer
+       on conflict (customer, kind) do update set
+         changed_at = excluded.changed_at, live = known.live + excluded.live`),
     ...(hasMask
       ? [
           // An unmasked record whose masked one was lost replaces nothing, but has the same key.
@@ -75,6 +80,11 @@ export function mergeStatements(resource: Resource, dialect: Dialect) {
     stageWithdrawn: stageWithdrawn(resource, dialect),
     /** What `dropUnchanged` drops, as what follows `from`. */
     unchanged,
+    /** The stored bodies of those records. */
+    unchangedBodies: `
+      select staged.sequence, staged.customer_id, staged.id, ${storedBody} as body,
+        ${storedChecksum} as checksum
+      from ${unchanged}`,
     /**
      * When the records of the staged customers last changed. A merge is later. The customers come
      * first: PostgreSQL would look for each customer of the store in all staged lines.
@@ -100,6 +110,12 @@ export function mergeStatements(resource: Resource, dialect: Dialect) {
   }
 }
 
+const stagedTerms = (resource: Resource) => ({
+  from: 'staged',
+  where: hasTerms(resource),
+  row: 'staged',
+})
+
 /** A statement whose only parameter is the time of the merge, and one without parameters. */
 const timed = (text: string) => ({ text, isTimed: true })
 const untimed = (text: string) => ({ text, isTimed: false })
@@ -113,7 +129,8 @@ export const sameRecord = ({ listedId: { key } }: Dialect, customer = 'staged.cu
 /** The row sets of a merge, each as what follows `from`. */
 function rowSets(resource: Resource, dialect: Dialect) {
   const { stored, tables, on } = storedInFull(resource, dialect)
-  const replaced = `staged cross join ${stored} where ${sameRecord(dialect)}`
+  const pairs = { from: `staged cross join ${stored}`, where: sameRecord(dialect) }
+  const replaced = `${pairs.from} where ${pairs.where}`
   const hasMask = resource.mask !== undefined
   const replacedInFull = `staged cross join ${tables}
        where ${sameRecord(dialect)} and ${on}`
@@ -131,13 +148,15 @@ function rowSets(resource: Resource, dialect: Dialect) {
         ]
       : []),
   ]
+  // The digest of a sealed body decides, since another sealing of the same body differs.
+  const isSame = isSealedKind(resource) ? 'staged.mends = 0' : `${storedBody} = staged.full_body`
   const unchanged = `${replacedInFull}
-         and ${storedBody} = staged.full_body
+         and ${isSame}
          and stored.deleted_at is not distinct from staged.deleted_at
          and stored.updated_at is not distinct from staged.updated_at
          and stored.source_version is not distinct from staged.source_version
          ${derived.map(([is, derives]) => `and ${is} is not distinct from ${derives}`).join(' ')}`
-  return { replaced, replacedInFull, unchanged, storedBody, storedChecksum }
+  return { pairs, replaced, replacedInFull, unchanged, storedBody, storedChecksum }
 }
 
 function keepDeletions(table: string, dialect: Dialect): string {
@@ -226,11 +245,11 @@ export function stageStored(
   const kept = ['position', ...members, 'updated_at', 'source_version']
   return `
       insert into staged_line (sequence, line, file, raw, customer_id, id, ${kept.join(', ')}, full_body, full_checksum,
-        masked, masked_checksum, deleted_at, keeps_deletion, id_taken, is_loser)
+        masked, masked_checksum, deleted_at, keeps_deletion, id_taken, is_loser, mends)
       select ${sequence}, ${line}, ${file}, ${raw},
         ${[customerId(dialect, 'stored.customer'), dialect.listedId.of('stored'), ...kept.map((column) => `stored.${column}`)].join(', ')}, ${full}.body, ${full}.checksum,
         ${hasMask ? 'stored.body, stored.checksum' : 'null, null'},
-        coalesce(stored.deleted_at, ${deletedAt}), ${keepsDeletion}, ${idTaken}, ${isLoser}`
+        coalesce(stored.deleted_at, ${deletedAt}), ${keepsDeletion}, ${idTaken}, ${isLoser}, 0`
 }
 
 /** The stored rows of a kind, and beside them the unmasked ones if it has a mask. */
@@ -288,6 +307,9 @@ function noteFormerValues(resource: Resource, replaced: string, dialect: Dialect
        on conflict (customer, kind, member, value, position)
          do update set until = excluded.until`
 }
+
+/** How many more of a customer's records are live after the merge; below zero where fewer are. */
+const liveAdded = 'sum(case when deleted_at is null then 1 else 0 end - was_listed)'
 
 /** Notes the time of each customer's first record. What was before is unknown. */
 const noteKeptSince = ({ kind }: Resource, dialect: Dialect): string =>

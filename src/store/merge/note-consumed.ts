@@ -27,6 +27,10 @@ export function openNoteConsumed(
     values (${number}, ${parameter(2, 'bigint')}, ${parameter(3, 'uuid')}, ${parameter(4, 'bigint')})
     on conflict (customer, id) do nothing returning change`
   const count = `update ${customer} set changes = ${parameter(2, 'bigint')} where number = ${number}`
+  // The latest changes of all customers are found by it.
+  const revise = `insert into ${tableName('revision')} as known (customer, kind, changed_at)
+    values (${number}, 'fees', ${parameter(2, 'bigint')})
+    on conflict (customer, kind) do update set changed_at = excluded.changed_at`
   const due = noteOneDue(dialect)
   return ({ id: feeId, customerId }, deadline) =>
     transact(async ({ rows }) => {
@@ -42,6 +46,7 @@ export function openNoteConsumed(
       const added = await run(insert, [owned, change, feeId, storedAt])
       if (added === undefined) return
       await run(count, [owned, change])
+      await run(revise, [owned, storedAt])
       await run(due, [owned])
     }, deadline)
 }

@@ -1,8 +1,8 @@
 import type { RecordFaultCode } from '../../contract/fault-codes.ts'
-import type { Resource } from '../../contract/resource.ts'
+import { isSealedKind, type Resource } from '../../contract/resource.ts'
 import type { Dialect } from '../dialect.ts'
-import type { StorableRecord } from '../records/import.ts'
-import { isMet, type PutOutcome, type PutRequest } from '../records/put.ts'
+import type { SealedRecord } from '../records/import.ts'
+import { isMet, type PutOutcome, type SealedPut } from '../records/put.ts'
 import {
   currentVersionOf,
   findQuery,
@@ -10,7 +10,10 @@ import {
   versionOf,
 } from '../records/stored-record.ts'
 import { isTrue, type NamedRow, text, whole } from '../row.ts'
+import type { Form } from '../sealing/customer-key-rows.ts'
+import { staleCustomers } from '../sealing/staged-keys.ts'
 import type { Session, StagedValue, Value } from '../session.ts'
+import { KeysReplaced } from '../unavailable.ts'
 import { conflictColumns, conflictQueries, stageLosers } from './conflict-queries.ts'
 import { conflictReader } from './find-faults.ts'
 import { timeAfter } from './merge-staged.ts'
@@ -81,9 +84,11 @@ type Batch = {
   readonly session: Session
   readonly locks: PutLocks
   readonly statements: PutStatements
-  readonly requests: readonly PutRequest[]
+  readonly requests: readonly SealedPut[]
   readonly outcomes: PutOutcomes
   readonly now: bigint
+  /** The form of the bodies that it stores. */
+  readonly form: Form
   readonly origins: readonly Noted[]
   readonly fileOf: readonly number[]
 }
@@ -100,12 +105,12 @@ type Batch = {
 export async function putBatch(
   { session, locks }: Pick<Batch, 'session' | 'locks'>,
   statements: PutStatements,
-  requests: readonly PutRequest[],
-  now: bigint,
+  requests: readonly SealedPut[],
+  { now, form }: Pick<Batch, 'now' | 'form'>,
 ): Promise<PutOutcomes> {
   const outcomes: PutOutcomes = requests.map(() => undefined)
   const origins = originsOf(requests)
-  const batch = { session, locks, statements, requests, outcomes, now, ...origins }
+  const batch = { session, locks, statements, requests, outcomes, now, form, ...origins }
   if (locks.wait !== undefined) await waitForOthers(batch, locks.wait)
   const places = await meetingPreconditions(batch, await lockCustomers(batch))
   if (places.length === 0) return outcomes
@@ -127,12 +132,12 @@ const run = ({ session }: Batch, sql: string, values: readonly Value[] = []) =>
 
 const empty = (batch: Batch) => emptyStaging.map((sql) => run(batch, sql))
 
-const requestAt = ({ requests }: Batch, place: number) => requests[place] as PutRequest
+const requestAt = ({ requests }: Batch, place: number) => requests[place] as SealedPut
 
 /** The stored records that have the ids of these, and their customers. */
 const findStored = (
   batch: Batch,
-  records: readonly Pick<StorableRecord, 'customerId' | 'id'>[],
+  records: readonly Pick<SealedRecord, 'customerId' | 'id'>[],
 ): Promise<readonly NamedRow[]> => {
   const { find, dialect } = batch.statements
   return run(batch, find, dialect.keys.values(records))
@@ -148,7 +153,7 @@ async function waitForOthers(batch: Batch, wait: NonNullable<PutLocks['wait']>):
   await Promise.all(empty(batch))
 }
 
-const customersOf = (requests: readonly PutRequest[]): readonly string[] => [
+const customersOf = (requests: readonly SealedPut[]): readonly string[] => [
   ...new Set(requests.map(({ record }) => record.customerId)),
 ]
 
@@ -166,7 +171,7 @@ async function meetingPreconditions(
   places: readonly number[],
 ): Promise<readonly number[]> {
   const { outcomes, statements } = batch
-  const mustBeFound = ({ record, precondition }: PutRequest) =>
+  const mustBeFound = ({ record, precondition }: SealedPut) =>
     'withdraws' in record ||
     precondition.match !== undefined ||
     precondition.noneMatch !== undefined
@@ -215,7 +220,7 @@ function stage(batch: Batch, places: readonly number[]): readonly Promise<unknow
 }
 
 /** The origins of requests, and the number of its origin, as of a file, for each place. */
-function originsOf(requests: readonly PutRequest[]) {
+function originsOf(requests: readonly SealedPut[]) {
   const files = new Map<string, Noted>()
   const fileOf = requests.map(({ from, takeOver: takesOver = false }) => {
     const key = `${from.command} ${from.clientId} ${takesOver}`
@@ -253,7 +258,11 @@ const placeOf = (row: NamedRow): number => Number(whole(row, 'line'))
 async function mergePut(batch: Batch, staged: readonly number[]): Promise<void> {
   const { statements, requests, outcomes, now } = batch
   const tidied = statements.tidy.map((sql) => run(batch, sql))
-  const [remaining] = await Promise.all([run(batch, statements.remaining), ...tidied])
+  const stale = isSealedKind(statements.resource)
+    ? staleCustomers(batch.session, statements.dialect, batch.form)
+    : undefined
+  const [remaining] = await Promise.all([run(batch, statements.remaining), stale, ...tidied])
+  if (stale !== undefined && (await stale).length > 0) throw new KeysReplaced()
   const takesOver = remaining.some((row) => requests[placeOf(row)]?.takeOver === true)
   if (takesOver) await batch.locks.losers()
   const losers = takesOver ? await run(batch, statements.stageLosers, [now]) : []

@@ -4,8 +4,8 @@ import { limits } from '../../platform/limits.ts'
 import type { Metrics } from '../../platform/metrics/metrics.ts'
 import { openBatchQueue } from '../batch-queue.ts'
 import type { Dialect } from '../dialect.ts'
-import type { PutOutcome, PutRequest } from '../records/put.ts'
-import type { OperatorRecords } from '../records.ts'
+import type { PutOutcome, SealedPut } from '../records/put.ts'
+import type { Form } from '../sealing/customer-key-rows.ts'
 import type { Session } from '../session.ts'
 import {
   type LockedCustomers,
@@ -38,14 +38,16 @@ export function openPutRecords(
   { dialect, transact, committed, ...bounds }: PutTransactions,
   clock: Clock,
   metrics: Metrics | undefined,
-): OperatorRecords['put'] {
-  const opened = new Map<string, (request: PutRequest) => Promise<PutOutcome>>()
+  form: Form,
+): (resource: Resource, request: SealedPut) => Promise<PutOutcome> {
+  const opened = new Map<string, (request: SealedPut) => Promise<PutOutcome>>()
   const locked = openLockedCustomers()
   let running = 0
   const openKind = (resource: Resource) => {
     const statements = putStatements(resource, dialect)
     const runBatch: RunBatch = async (batch, options) => {
-      const work: PutWork<PutOutcomes> = (parts) => putBatch(parts, statements, batch, clock())
+      const work: PutWork<PutOutcomes> = (parts) =>
+        putBatch(parts, statements, batch, { now: clock(), form })
       const outcomes = await transact(resource, work, options)
       committed?.(changedCustomers(batch, outcomes))
       return outcomes
@@ -70,7 +72,7 @@ export function openPutRecords(
 
 /** The customers whose records have changed; undefined where others may have lost a value. */
 function changedCustomers(
-  batch: readonly PutRequest[],
+  batch: readonly SealedPut[],
   outcomes: PutOutcomes,
 ): readonly string[] | undefined {
   const changed = batch.filter((_request, at) => {
@@ -100,8 +102,8 @@ function openPutQueue(
   runBatch: RunBatch,
   { waitMs, weightPerKeyMax, runningMax, isFree, metrics }: QueueBounds,
   locked: LockedCustomers,
-): (request: PutRequest) => Promise<PutOutcome> {
-  const put = openBatchQueue<PutRequest, PutOutcome>({
+): (request: SealedPut) => Promise<PutOutcome> {
+  const put = openBatchQueue<SealedPut, PutOutcome>({
     name: 'records',
     metrics,
     run: async (batch, oldestRequestedAt, again) => {
@@ -134,5 +136,5 @@ function openPutQueue(
 }
 
 /** A large record takes the time of several. */
-const weightOf = ({ record }: PutRequest): number =>
-  'withdraws' in record ? 1 : 1 + Math.floor(record.full.length / limits.recordWeightLength)
+const weightOf = ({ record }: SealedPut): number =>
+  'withdraws' in record ? 1 : 1 + Math.floor(record.stored.length / limits.recordWeightLength)

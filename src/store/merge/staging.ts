@@ -1,7 +1,7 @@
-import type { Resource } from '../../contract/resource.ts'
+import { isSealedKind, type Resource } from '../../contract/resource.ts'
 import type { Dialect } from '../dialect.ts'
 import { bodyChecksum } from '../integrity/checksum.ts'
-import type { KnownLine, StorableRecord } from '../records/import.ts'
+import type { KnownLine, SealedRecord } from '../records/import.ts'
 import { customerNumber } from '../schema/customers.ts'
 import { memberColumns } from '../schema/tables.ts'
 import type { StagedValue, Staging } from '../session.ts'
@@ -38,11 +38,13 @@ const stagedColumns = (resource: Resource): readonly string[] => [
   'line',
   'raw',
   ...contentColumns(resource),
-  'full_checksum',
+  ...(isSealedKind(resource) ? ['full_body'] : ['full_checksum']),
   'masked',
   'masked_checksum',
   'keeps_deletion',
   'source_digest',
+  'key_id',
+  'mends',
 ]
 
 const typeOf = (column: string, { types }: Dialect): string =>
@@ -62,6 +64,7 @@ const typeOf = (column: string, { types }: Dialect): string =>
     source_version: 'bigint',
     keeps_deletion: 'smallint',
     source_digest: 'bigint',
+    mends: 'smallint',
   })[column] ?? types.key
 
 /** Lines that are not staged, because their records are stored as they are. */
@@ -130,22 +133,32 @@ const declared = (columns: Staging['columns']): string =>
     .map(([name, type]) => `${name} ${type}`)
     .join(', ')
 
+export const dropImportStaging = `
+  drop view staged;
+  drop table staged_line;
+  drop table staged_origin;
+  drop table known;
+  drop table rejected`
+
 export const indexStaged = 'create index staged_by_id on staged_line (id)'
 
-/** The columns that make the content of a staged record. `full_body` is the unmasked record. */
+/**
+ * The columns that make the content of a staged record. `full_body` is the unmasked record. Where
+ * it is sealed, in another way each time, its digest stands for it.
+ */
 export const contentColumns = (resource: Resource): readonly string[] => [
   'customer_id',
   'id',
   'position',
   ...memberColumns(resource),
-  'full_body',
+  isSealedKind(resource) ? 'full_checksum' : 'full_body',
   'deleted_at',
   'updated_at',
   'source_version',
 ]
 
 /** A record's values by those columns. */
-export const stagedValues = (record: StorableRecord, sequence = 0) => ({
+export const stagedValues = (record: SealedRecord, sequence = 0) => ({
   sequence,
   file: record.file ?? 0,
   line: record.line,
@@ -154,13 +167,15 @@ export const stagedValues = (record: StorableRecord, sequence = 0) => ({
   id: record.id,
   position: record.position,
   ...record.members,
-  full_body: record.full,
-  full_checksum: bodyChecksum(record.customerId, record.full),
+  full_body: record.stored,
+  full_checksum: record.checksum,
   masked: record.masked,
   masked_checksum: record.masked === null ? null : bodyChecksum(record.customerId, record.masked),
   deleted_at: record.deletedAt ?? null,
   keeps_deletion: record.deletedAt === undefined ? 1 : 0,
   source_digest: record.sourceDigest ?? null,
+  key_id: record.keyId,
+  mends: record.mends === true ? 1 : 0,
   updated_at: record.updatedAt,
   source_version: record.sourceVersion,
 })
@@ -168,7 +183,7 @@ export const stagedValues = (record: StorableRecord, sequence = 0) => ({
 /** Makes a record a row of `staged_line`. */
 export function stagedRows({ columns }: Staging) {
   const names = Object.keys(columns)
-  return (sequence: number, record: StorableRecord): readonly StagedValue[] => {
+  return (sequence: number, record: SealedRecord): readonly StagedValue[] => {
     const values: Readonly<Record<string, StagedValue>> = stagedValues(record, sequence)
     return names.map((name) => values[name] ?? null)
   }

@@ -36,8 +36,10 @@ export const dialect: Dialect = {
         cross join lateral (${query('entry.value')}) as branch`,
   boolean: String,
   jsonMember: (column, member) => `(${column}::json ->> '${member}')`,
+  jsonEntries: (expression) => `json_array_elements(${expression}::json) as entry (value)`,
   longText: (expression) => expression,
   hex: (expression) => `encode(${expression}, 'hex')`,
+  bytes: (expression) => `decode(${expression}, 'hex')`,
   joined: (expression, separator) => `string_agg((${expression})::text, '${separator}')`,
   lastPositions: `encode(
         substring(string_agg(position, '') from (count(*)::int - 2) * ${POSITION_BYTES} + 1), 'hex')`,

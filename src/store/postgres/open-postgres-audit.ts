@@ -13,6 +13,7 @@ import { withPrimary } from './cluster/with-primary.ts'
 import { dialect } from './dialect.ts'
 import type { Connection } from './driver/connection.ts'
 import { guarded } from './driver/failure.ts'
+import { openTurns } from './driver/turns.ts'
 import { seeEveryRow } from './schema/grants.ts'
 import { rowsOf, sessionOf } from './session.ts'
 
@@ -92,16 +93,6 @@ function ownedAudit(owner: Connection): OwnedAudit {
         },
         deps,
       ),
-  }
-}
-
-/** The session takes one statement at a time. */
-function openTurns() {
-  let previous: Promise<unknown> = Promise.resolve()
-  return <T>(work: () => Promise<T>): Promise<T> => {
-    const result = previous.then(work, work)
-    previous = result.catch(() => {})
-    return result
   }
 }
 

@@ -2,10 +2,13 @@ import { openBackground } from '../../background.ts'
 import { limits } from '../../platform/limits.ts'
 import { openOnce } from '../../platform/open-once.ts'
 import type { ServerAddress } from '../../platform/postgres-url.ts'
+import { openRecordReads } from '../audit/open-record-reads.ts'
 import type { AuditDeps } from '../audit.ts'
 import { openImports } from '../imports/open-imports.ts'
 import type { StoredRows } from '../integrity/stored-rows.ts'
-import type { OpenedStores, StoreDeps } from '../opened-stores.ts'
+import type { OpenedStores, SealedDeps, StoreDeps } from '../opened-stores.ts'
+import type { RecordReads } from '../record-reads.ts'
+import type { Sealing } from '../sealing/seals.ts'
 import { openSpoolsOf } from '../spool.ts'
 import { withPrimary } from './cluster/with-primary.ts'
 import { dialect } from './dialect.ts'
@@ -21,11 +24,12 @@ import { rowsOf } from './session.ts'
 export { lastArchivedAt, postgresChecks } from './inspect/postgres-checks.ts'
 export { withOwnedAudit } from './open-postgres-audit.ts'
 export { poolerSettings } from './open-sessions.ts'
+export { compactPostgres } from './schema/compact.ts'
 export { migratePostgres } from './schema/migrate.ts'
 
 /** Opens a server's stores: one role for customers, another for the operator. */
 export async function openServicePostgres(
-  sources: StoreDeps,
+  sources: SealedDeps,
   primaries: readonly ServerAddress[],
 ): Promise<OpenedStores> {
   const sessions = await openServiceSessions(sources, primaries)
@@ -33,7 +37,10 @@ export async function openServicePostgres(
 }
 
 /** Opens the stores of a command, which sees all customers. */
-export async function openOperatorPostgres(sources: StoreDeps, url: string): Promise<OpenedStores> {
+export async function openOperatorPostgres(
+  sources: SealedDeps,
+  url: string,
+): Promise<OpenedStores> {
   const operator = await openOperatorServers(sources, url)
   const { close } = operator
   const sessions = { customers: operator, credentials: operator, operator, close }
@@ -43,16 +50,17 @@ export async function openOperatorPostgres(sources: StoreDeps, url: string): Pro
 /** Checks the schema and passes the stored records to `checkRecords`, as the owner. */
 export function checkPostgres<T>(
   addresses: readonly ServerAddress[],
+  { clock, sealing }: Pick<StoreDeps, 'clock'> & { readonly sealing: Sealing },
   checkRecords: (rows: StoredRows) => Promise<T>,
 ): Promise<{ readonly faults: readonly string[]; readonly records: T }> {
   return withPrimary(addresses, async (owner) => ({
     faults: await schemaFaults(owner),
-    records: await checkRecords(ownerRows(owner)),
+    records: await checkRecords(ownerRows(owner, sealing, clock)),
   }))
 }
 
 function postgresStores(
-  sources: StoreDeps,
+  sources: SealedDeps,
   opened: PostgresSessions,
   auditMs: number,
 ): OpenedStores {
@@ -63,7 +71,7 @@ function postgresStores(
     openPostgresStore(
       { customers, operator: operator ?? customers, ingest },
       sources.clock,
-      { spools, mergeMs },
+      { spools, mergeMs, sealing: sources.sealing },
       sources.log,
       sources.background,
     ),
@@ -76,6 +84,10 @@ function postgresStores(
   const imports = openOnce(() =>
     openImports({ ...rowsOf(ingest ?? operator ?? customers), dialect, background, log }),
   )
+  const reads = (): RecordReads => ({
+    ...openRecordReads(rowsOf(ingest ?? operator ?? customers), dialect),
+    close: async () => {},
+  })
   const audit = openOnce((key: AuditDeps['key']) =>
     openPostgresAudit(opened.credentials, auditMs, {
       clock: sources.clock,
@@ -90,6 +102,7 @@ function postgresStores(
     credentials: credentials.open,
     quotes: quotes.open,
     imports: imports.open,
+    reads,
     sandbox: undefined,
     claimIssuer: customers.claimIssuer,
     servesOperator: operator !== undefined,

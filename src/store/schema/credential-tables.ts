@@ -90,8 +90,19 @@ create table ${tableName('recovery')} (
   restored_at ${types.integer} not null,
   quotes_before ${types.integer} not null,  -- quotes created before this were restored
   clients_confirmed_at ${types.integer},    -- null: no client may get a token
+  erasures_repeated_at ${types.integer},    -- null: customers that were erased since may be back
   reconciled_at ${types.integer}            -- null: no restored quote may be consumed
-)${rowTableOptions};`
+)${rowTableOptions};
+
+-- Customers whose records, clients and keys were removed. A customer with the same id may have come
+-- back later, and may have been erased again.
+create table ${tableName('erasure')} (
+  customer_id ${types.key} not null,
+  begun_at ${types.integer} not null,
+  ended_at ${types.integer},                -- null: it was cut off, and must be run again
+  removed text,                             -- JSON: how many records, versions and so on
+  primary key (customer_id, begun_at)
+)${tableOptions};`
 }
 
 /**
@@ -181,7 +192,13 @@ create table ${tableName('import_registry')} (
  * Creates the tables of the audit log. On PostgreSQL they are in a schema of their own, into which
  * the roles of the program may only insert lines. Instants are microseconds, UTC.
  */
-export function createAuditTables({ types, auditSchema, auditTable, tableOptions }: Dialect) {
+export function createAuditTables({
+  types,
+  auditSchema,
+  auditTable,
+  tableOptions,
+  rowTableOptions,
+}: Dialect) {
   return `${auditSchema}
 create table ${auditTable('line')} (
   chain ${types.key} not null,
@@ -201,5 +218,20 @@ create table ${auditTable('anchor')} (
   digest ${types.key} not null,
   key_id ${types.key} not null,
   seal ${types.key} not null
-)${tableOptions};`
+)${tableOptions};
+
+-- Who saw a record in full, by record: what lines say of it, which a trigger copies here. Without an
+-- id, a list of the customer's records was shown in full.
+create table ${auditTable('seen')} (
+  number ${types.sequence},
+  customer ${types.key} not null,
+  kind ${types.key} not null,
+  id ${types.key} not null,
+  at ${types.integer} not null,
+  chain ${types.key} not null,
+  sequence ${types.integer} not null,
+  entry text not null                       -- JSON: action, actor, reason, rows
+)${rowTableOptions};
+create index seen_by_record on ${auditTable('seen')} (customer, kind, id, at, number);
+create index seen_by_line on ${auditTable('seen')} (chain, sequence);`
 }

@@ -16,7 +16,27 @@ create table ${tableName('customer')} (
   id ${types.key} not null unique,
   event_secret ${types.secret}
 )${rowTableOptions};
+create index customer_by_text on ${tableName('customer')} (lower(id), number);
 ${protect('customer', 'id')}`
+
+/**
+ * Creates the tables of display names, for the staff's screens. A term is a name in lower case,
+ * from the start of one of its words to the end, so that the start of any word finds it.
+ */
+export const createNameTables = ({ types, tableName, tableOptions, protect }: Dialect) => `
+create table ${tableName('customer_name')} (
+  customer ${types.customer} primary key,
+  name text not null
+)${tableOptions};
+${protect('customer_name', 'customer')}
+create table ${tableName('customer_term')} (
+  customer ${types.customer} not null,
+  place ${types.integer} not null,
+  term ${types.key} not null,
+  primary key (term, customer)
+)${tableOptions};
+create index customer_term_by_customer on ${tableName('customer_term')} (customer, place);
+${protect('customer_term', 'customer')}`
 
 /** The number of a customer, as an expression; null for one that never had a record. */
 export const customerNumber = ({ tableName }: Names, id: string): string =>

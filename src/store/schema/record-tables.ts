@@ -1,6 +1,6 @@
 import { fullTable, type Resource } from '../../contract/resource.ts'
 import type { Dialect } from '../dialect.ts'
-import { memberColumns, searchedColumns } from './tables.ts'
+import { hasHiddenStatus, memberColumns, searchedColumns } from './tables.ts'
 
 /**
  * Creates the tables of one kind. Columns of one width come first, which saves PostgreSQL the bytes
@@ -20,7 +20,10 @@ export function createKind(
   const { types, tableName, tableOptions, listedId, identifying, protect } = dialect
   const members = memberColumns(resource).filter((column) => !laterColumns.includes(column))
   const presence = (column: string) => (isRequired(resource, column) ? ' not null' : '')
-  const filters = Object.values<string>(resource.columns).filter((name) => members.includes(name))
+  const filters = [
+    ...Object.values<string>(resource.columns).filter((name) => members.includes(name)),
+    ...(hasHiddenStatus(resource) ? ['status'] : []),
+  ]
   const name = tableName(table)
   return `
 create table ${name} (
@@ -52,8 +55,16 @@ create unique index ${table}_by_ref_id on ${name} (ref_id, customer) where ref_i
 ${filters.map((column) => createFilterIndexes(resource, column, isRequired(resource, column), dialect)).join('')}
 ${exclusive === undefined ? '' : createFilterIndexes(resource, 'exclusive_key', true, dialect)}
 ${protect(table, 'customer')}
+${createOrderOfAll(resource, dialect)}
 ${mask === undefined ? '' : createFullTable(fullTable(resource), dialect)}`
 }
+
+/** The order of the live records of all customers, of each status. */
+const createOrderOfAll = (
+  { table, statuses }: Resource,
+  { tableName, acrossCustomers }: Dialect,
+): string => `create index ${table}_of_all on ${tableName(table)}
+  (${statuses.length > 0 ? 'status, ' : ''}position)${acrossCustomers('deleted = false')};`
 
 /** Lists do not read this table of unmasked records, so they cannot leak one. */
 const createFullTable = (
@@ -72,19 +83,14 @@ ${protect(table, 'customer')}`
 
 /**
  * Adds a filter column to a kind that was released before. It fills the column from the stored
- * records, and notes the values that they have had in replaced versions.
+ * records, and notes the values that they have had in replaced versions. Where full records are
+ * sealed, the masked ones have the member.
  */
 export function addColumn(resource: Resource, column: string, dialect: Dialect): string {
-  const { types, tableName, jsonMember, listedId, unprotected } = dialect
-  const [table, full] = [resource.table, fullTable(resource)]
-  const value =
-    resource.mask === undefined
-      ? jsonMember('body', column)
-      : `(
-  select ${jsonMember('stored.body', column)} from ${tableName(full)} as stored
-  where stored.customer = record.customer and stored.id = ${listedId.of('record')})`
-  const filled = `update ${tableName(table)} as record set ${column} = ${value}`
-  const tables = [...new Set([table, full, 'superseded', 'former_value'])]
+  const { types, tableName, jsonMember, unprotected } = dialect
+  const { table } = resource
+  const filled = `update ${tableName(table)} set ${column} = ${jsonMember('body', column)}`
+  const tables = [table, 'superseded', 'former_value']
   return `
 alter table ${tableName(table)} add column ${column} ${types.key};
 ${unprotected(tables, [filled, noteFormerValues(resource, column, dialect)].join(';\n'))};
@@ -93,12 +99,12 @@ ${createFilterIndexes(resource, column, false, dialect)}`
 
 /** One row for each value that a record has had in any replaced version. */
 const noteFormerValues = (
-  { kind, table }: Resource,
+  { kind, table, mask }: Resource,
   column: string,
   { tableName, jsonMember, listedId }: Dialect,
 ): string => `insert into ${tableName('former_value')} (customer, kind, member, value, position, until)
   select customer, '${kind}', '${column}', value, position, max(replaced_at) from (
-    select stored.customer, ${jsonMember('stored.body', column)} as value, record.position, stored.replaced_at
+    select stored.customer, ${jsonMember(mask === undefined ? 'stored.body' : 'stored.masked', column)} as value, record.position, stored.replaced_at
     from ${tableName('superseded')} as stored join ${tableName(table)} as record
       on record.customer = stored.customer and ${listedId.is('record', 'stored.id')}
     where stored.kind = '${kind}'

@@ -1,10 +1,11 @@
 import type { Dialect } from '../dialect.ts'
-import { createCustomerTable } from './customers.ts'
+import { createCustomerTable, createNameTables } from './customers.ts'
 
 /** Creates the tables of the records that all kinds share. Instants are microseconds, UTC. */
 export function createSharedTables(dialect: Dialect): string {
   const { types, tableName, tableOptions, rowTableOptions, protect } = dialect
   return `${createCustomerTable(dialect)}
+${createNameTables(dialect)}
 
 -- What a record was before an import replaced it. It was in force from stored_at until replaced_at.
 create table ${tableName('superseded')} (
@@ -33,13 +34,17 @@ create index superseded_by_change on ${tableName('superseded')} (customer, kind,
 ${protect('superseded', 'customer')}
 
 -- When a customer's records of a kind last changed. Every import that changes one raises it. Entity
--- tags are made of it, so a page need not be hashed.
+-- tags are made of it, so a page need not be hashed. live counts the records that are neither
+-- deleted nor withdrawn; each transaction that changes records keeps it.
 create table ${tableName('revision')} (
   customer ${types.customer} not null,
   kind ${types.key} not null,
   changed_at ${types.integer} not null,
+  live ${types.integer} not null default 0,
   primary key (customer, kind)
 )${tableOptions};
+-- No customer's request has the condition.
+create index revision_by_time on ${tableName('revision')} (changed_at) where changed_at > 0;
 ${protect('revision', 'customer')}
 
 -- Who stored a version: a client over HTTP, or a command with its file.
@@ -124,6 +129,38 @@ create table ${tableName('change_head')} (
   seq ${types.integer} not null
 )${rowTableOptions};
 insert into ${tableName('change_head')} values (1, 0);
+
+-- The keys by which bodies of a customer's records are sealed, each wrapped by the purpose key kek.
+-- Of the keys of a customer one is current: new bodies are sealed with it. form says how every
+-- stored body of the customer is stored: sealed with the current key, or clear; null: not known.
+create table ${tableName('customer_key')} (
+  customer_id ${types.key} not null,
+  id ${types.key} not null,
+  kek ${types.key} not null,
+  wrapped text not null,
+  created_at ${types.integer} not null,
+  current ${types.boolean} not null,
+  form ${types.key},
+  primary key (customer_id, id)
+)${tableOptions};
+create unique index customer_key_current on ${tableName('customer_key')} (customer_id)
+  where current = true;
+create index customer_key_by_form on ${tableName('customer_key')} (form, customer_id)
+  where current = true;
+${protect('customer_key', 'customer_id')}
+
+-- How far the bodies of a customer were brought to another form: the last one that was read.
+create table ${tableName('reseal')} (
+  customer_id ${types.key} primary key,
+  form ${types.key} not null,              -- with the id of the key, if it is sealed
+  begun_at ${types.integer} not null,
+  changed ${types.integer} not null,       -- bodies that were brought to it
+  failed ${types.integer} not null,        -- bodies that do not open
+  part ${types.integer} not null,          -- of the current and past bodies of each kind
+  id ${types.id},                          -- null: before the first
+  stored_at ${types.integer}
+)${tableOptions};
+${protect('reseal', 'customer_id')}
 
 -- What was answered to a request with an idempotency key.
 create table ${tableName('kept_answer')} (

@@ -10,6 +10,7 @@ import {
   createQuoteTables,
 } from './credential-tables.ts'
 import { addColumn, createKind } from './record-tables.ts'
+import { createTermTable } from './record-terms.ts'
 import { createSharedTables } from './shared-tables.ts'
 
 /** The embedded store has a file for each. On PostgreSQL both are one database. */
@@ -66,7 +67,7 @@ export function schemaSteps(
     return { ...step, sql: step.sql(dialect) }
   }
   const first = resources.filter((resource) => !isLater(resource)).map(create)
-  const records = [createSharedTables(dialect), ...first, own.records]
+  const records = [createSharedTables(dialect), createTermTable(dialect), ...first, own.records]
   const credentials = [
     createCredentialTables(dialect),
     createQuoteTables(dialect),

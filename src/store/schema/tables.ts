@@ -19,11 +19,18 @@ export const historyTables: readonly string[] = [
   'change_log',
 ]
 
+/** The tables of display names. They have customers. */
+export const nameTables: readonly string[] = ['customer_name', 'customer_term']
+
+/** The terms of the records of every customer, which only the operator's reads take. */
+export const termTable = 'record_term'
+
 /** The tables from which reads of every kind take something. */
 export const sharedTables: readonly string[] = [
   'customer',
   ...historyTables,
   'change_state',
+  'customer_key',
   'origin',
   'revision',
 ]
@@ -36,14 +43,23 @@ export const filterColumns = ({ columns }: Resource): readonly string[] => [
 
 /**
  * The columns of a stored record that differ from kind to kind. The key of an exclusive member has
- * a column in place of the member, which its body has.
+ * a column in place of the member, which its body has. Lists of all customers need its status, and
+ * what removes the terms of a record finds them in the record.
  */
 export const memberColumns = (resource: Resource): readonly string[] => {
-  const { exclusive } = resource
+  const { exclusive, terms } = resource
   const columns = filterColumns(resource)
-  if (exclusive === undefined) return columns
-  return [...columns.filter((column) => column !== exclusive.member), 'exclusive_key']
+  return [
+    ...columns.filter((column) => column !== exclusive?.member),
+    ...(exclusive === undefined ? [] : ['exclusive_key']),
+    ...(hasHiddenStatus(resource) ? ['status'] : []),
+    ...(terms === undefined ? [] : ['terms']),
+  ]
 }
+
+/** Whether a kind has statuses by which customers do not filter. */
+export const hasHiddenStatus = (resource: Resource): boolean =>
+  resource.statuses.length > 0 && !filterColumns(resource).includes('status')
 
 /** The value of a filter column of a row, as text. */
 export const filterValue = (
@@ -52,6 +68,10 @@ export const filterValue = (
   { row, body = `${row}.body` }: { readonly row: string; readonly body?: string },
   column: string,
 ): string => (column === exclusive?.member ? jsonMember(body, column) : `${row}.${column}`)
+
+/** A row that is not of a withdrawn record. A deleted fiat account that has its id is current. */
+export const isCurrent = ({ deletable }: Resource, row: string): string =>
+  deletable ? `${row}.id_taken = false` : `${row}.deleted = false`
 
 /** Columns by which the operator finds a record of any customer, besides those that are unique. */
 export const searchedColumns = (resource: Resource): readonly string[] =>

@@ -20,8 +20,12 @@ export const dialect: Dialect = {
       .join('\n        union all\n'),
   boolean: (value) => (value ? '1' : '0'),
   jsonMember: (column, member) => `json_extract(${column}, '$.${member}')`,
+  // A damaged text has no entries, so that an import can replace it.
+  jsonEntries: (expression) =>
+    `json_each(case when json_valid(${expression}) then ${expression} end) as entry`,
   longText: (expression) => `cast(${expression} as blob)`,
   hex: (expression) => `hex(${expression})`,
+  bytes: (expression) => `unhex(${expression})`,
   joined: (expression, separator) => `group_concat(${expression}, '${separator}')`,
   lastPositions: `group_concat(hex(position), '')`,
   bounded: (query) => query,

@@ -1,7 +1,9 @@
 import { limits } from '../../platform/limits.ts'
 import { openAudit } from '../audit/open-audit.ts'
 import { openAuditReader } from '../audit/open-audit-reader.ts'
+import { openRecordReads } from '../audit/open-record-reads.ts'
 import type { AuditDeps, AuditLog, AuditReader } from '../audit.ts'
+import type { RecordReads } from '../record-reads.ts'
 import { openFurther } from './database.ts'
 import { dialect } from './dialect.ts'
 import { openTransactions } from './locks.ts'
@@ -51,4 +53,10 @@ export function openSqliteAuditReader(path: string): ClosedReader {
     db.close()
   }
   return { ...reader, close }
+}
+
+/** Reads who saw records in full, from the file of the credentials. */
+export function openSqliteRecordReads(path: string): RecordReads {
+  const db = openMigrated(path, 'credentials')
+  return { ...openRecordReads(openReads(db), dialect), close: async () => db.close() }
 }

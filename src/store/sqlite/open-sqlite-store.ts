@@ -10,6 +10,7 @@ import type { PutTransactions } from '../merge/put-queue.ts'
 import { createPutStaging, indexStaged, stagingOfAll } from '../merge/staging.ts'
 import { openRecords } from '../open-records.ts'
 import type { Store } from '../records.ts'
+import { openSeals, type Sealing } from '../sealing/seals.ts'
 import type { Transact } from '../session.ts'
 import { guarded, integrityFaults, openFurther } from './database.ts'
 import { dialect } from './dialect.ts'
@@ -28,6 +29,7 @@ import { openConnectionThread } from './thread/connection-thread.ts'
 export function openSqliteStore(
   path: string,
   clock: Clock,
+  sealing: Sealing,
   log = openLog('silent'),
   background = openBackground(clock),
   metrics?: Metrics,
@@ -46,13 +48,17 @@ export function openSqliteStore(
   const reads = openReads(db)
   const transact: Transact = async (work, deadline) =>
     guarded(() => writer.open()).transact(work, deadline)
+  const ofTenant = () => reads
+  const seals = openSeals({ ...sealing, dialect, clock, ofTenant, transact, metrics })
   const records = openRecords({
     dialect,
+    seals,
+    sealing,
     clock,
     log,
     metrics,
     customers: customerRecords(cached, openReadInTurn(db)),
-    ofTenant: () => reads,
+    ofTenant,
     changes: changesOf(cached, reads),
     background,
     requests: { ...reads, transact },
@@ -60,7 +66,7 @@ export function openSqliteStore(
     scanning: { rows: async (statement) => guarded(() => scanned.open()).rows(statement) },
     readSnapshot: (read) => read(reads),
     puts: putsOver(() => putWriter.open().transact),
-    beginLoad: (resource, options) => beginImport(path, resource, { clock, ...options }),
+    beginLoad: (resource, options) => beginImport(path, resource, { clock, seals, ...options }),
     cleared: ['origin', 'kept_answer', 'import_journal'],
     tables: { check: tableCheck.run, marks: openMarkFiles(path) },
   })

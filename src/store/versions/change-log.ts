@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import type { Clock } from '../../platform/clock.ts'
 import { limits } from '../../platform/limits.ts'
 import { eventKinds } from '../../resources/event-types.ts'
-import { smallest } from '../../values/bounds.ts'
+import { largest, smallest } from '../../values/bounds.ts'
 import type { Dialect } from '../dialect.ts'
 import {
   type ChangePage,
@@ -63,7 +63,7 @@ function logStatements(dialect: Dialect) {
   const events = branchesOf(dialect, 'entry.customer', new Set(eventKinds), {
     columns: 'entry.seq,',
     tables: 'entry cross join',
-  }).map((branch) => `${branch} and record.change > entry.low and record.change <= entry.high`)
+  }).map((branch) => branch('record.change > entry.low and record.change <= entry.high'))
   return {
     hasDue: `select exists (select 1 from ${state} where is_due = true) as has_due`,
     lockHead: `update ${head} set seq = seq where id = 1 returning seq`,
@@ -172,6 +172,7 @@ async function readPage(
   const entries = found.map((row) => readEntry(row, start))
   const isThere = entries[0]?.seq === start.seq && entries[0].listedAt === start.listedAt
   if (start.seq > 0n && !isThere) throw new EventsUnknown()
+  if (lacksEntry(entries, start)) throw new EventsUnknown()
   const chosen = entriesOfPage(entries, limit)
   const events: NamedRow[] = []
   for (let left = chosen; left.length > 0; ) {
@@ -211,24 +212,26 @@ function readEntry(row: NamedRow, { seq: startSeq, offset }: ChangePlace): Entry
     low,
     high: whole(row, 'high'),
     listedAt: whole(row, 'listed_at'),
-    read: seq === startSeq ? low + BigInt(offset) : low,
+    // The entry of a customer that was erased is empty, wherever the reader stopped in it.
+    read: seq === startSeq ? smallest(low + BigInt(offset), whole(row, 'high')) : low,
   }
 }
 
-/** The entries that have something to read, until they fill the page. */
+/** Whether an entry was pruned that is later than the beginning of the reader. */
+const lacksEntry = (entries: readonly Entry[], { seq, begun }: ChangePlace): boolean =>
+  entries.some((entry, at) => entry.seq > 1n + largest(entries[at - 1]?.seq ?? seq, begun))
+
+/** The first entries, until they fill the page. Those without anything to read are passed by. */
 function entriesOfPage(entries: readonly Entry[], limit: number): readonly Entry[] {
   let versions = 0n
-  return entries
-    .slice(0, limits.changeEntriesMax)
-    .filter(({ read, high }) => read < high)
-    .filter(({ read, high }) => {
-      const before = versions
-      versions += high - read
-      return before < BigInt(limit)
-    })
+  return entries.slice(0, limits.changeEntriesMax).filter(({ read, high }) => {
+    const before = versions
+    versions += high - read
+    return before < BigInt(limit)
+  })
 }
 
-/** What was pruned before the reader began is none of its events. Later it must not miss any. */
+/** What was pruned before the reader began is none of its events. */
 function changesOf(entry: Entry, rows: readonly NamedRow[], begun: bigint): StoredChange[] {
   const { customerId, secret, seq, read, high } = entry
   if (BigInt(rows.length) !== high - read && seq > begun) throw new EventsUnknown()

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { fullTable, type Resource } from '../../contract/resource.ts'
+import { fullTable, isSealedKind, type Resource } from '../../contract/resource.ts'
 import { type Dialect, openParameters, type Parameters } from '../dialect.ts'
 import type { PastSelection } from '../records/history.ts'
 import { bySelectivity, namesOneRecord, rangeOf } from '../records/page.ts'
@@ -149,19 +149,36 @@ const direction = ({ order }: PastPage): string => (order === 'ASC' ? 'asc' : 'd
 const shownTable = (resource: Resource, view: PastView): string =>
   view === 'full' ? fullTable(resource) : resource.table
 
-/** The column `body` of the version of the time, and the `checksum` of a replaced one. */
+/**
+ * The column `body` of the version of the time, and the `checksum` of a replaced one, or of each
+ * one that may be sealed.
+ */
 function contentOf({ resource, view }: PastPage, isCurrent: string, current: string): string {
   const isMasked = view === 'customer' && resource.mask !== undefined
   const [body, checksum] = isMasked ? ['masked', 'masked_checksum'] : ['body', 'checksum']
+  const ofCurrent = showsSealed(resource, view) ? `${current}.checksum` : 'null'
   return `
         case when ${isCurrent} then ${current}.body else past.${body} end as body,
-        case when ${isCurrent} then null else past.${checksum} end as checksum`
+        case when ${isCurrent} then ${ofCurrent} else past.${checksum} end as checksum`
 }
 
+/** The column of a replaced version whose JSON has the members that lists are filtered by. */
+const bodyWithMembers = (resource: Resource): 'masked' | 'body' =>
+  isSealedKind(resource) ? 'masked' : 'body'
+
+/** Whether the bodies of a page may be sealed. */
+export const showsSealed = (resource: Resource, view: PastView): boolean =>
+  view === 'full' && isSealedKind(resource)
+
 /** `kept_since` is read with the page, so that no pruning falls between the two. */
-function pageColumns({ resource: { kind }, dialect, customer }: PastPage): string {
-  const { joined, longText, lastPositions, tableName } = dialect
+function pageColumns({ resource, view, dialect, customer }: PastPage): string {
+  const { kind } = resource
+  const { joined, longText, lastPositions, tableName, hex } = dialect
+  const positions = showsSealed(resource, view)
+    ? `${joined(hex('position'), ',')} as positions,`
+    : ''
   return `
+      ${positions}
       ${longText(joined('body', ','))} as items, count(*) as found, count(body) as bodies,
       ${lastPositions} as last_positions, count(checksum) as replaced,
       ${joined(`coalesce(cast(checksum as text), '')`, ',')} as checksums,
@@ -215,7 +232,8 @@ function candidates(asked: KeyedPage): readonly string[] {
     ...filters
       .filter((filter) => filter.column !== 'id' && filter.column !== 'exclusive_key')
       .map((filter) => {
-        const past = jsonMember('past.body', filter.column)
+        // A sealed body shows no member, and the masked one has every member with a filter.
+        const past = jsonMember(`past.${bodyWithMembers(resource)}`, filter.column)
         const current = filterValue(resource, dialect, { row: 'record' }, filter.column)
         return isAnyOf(then(at, current, past), filter.list)
       }),

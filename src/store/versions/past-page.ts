@@ -3,14 +3,15 @@ import type { Resource } from '../../contract/resource.ts'
 import { pageBuffers } from '../../platform/lent-buffers.ts'
 import type { Dialect } from '../dialect.ts'
 import { bodyChecksums } from '../integrity/checksum.ts'
-import { POSITION_BYTES } from '../position.ts'
+import { POSITION_BYTES, positionId } from '../position.ts'
 import { type PastSelection, PastUnknown } from '../records/history.ts'
 import type { PageRows } from '../records/page.ts'
 import type { OperatorRecords } from '../records.ts'
 import { bytes, type NamedRow, optionalText, optionalWhole, text, whole } from '../row.ts'
+import type { Seals } from '../sealing/seals.ts'
 import type { Reads } from '../session.ts'
 import { StoreDamaged } from '../unavailable.ts'
-import { type PastView, pastPageQuery } from './past-page-query.ts'
+import { type PastView, pastPageQuery, showsSealed } from './past-page-query.ts'
 
 /** Reads the row of a past page, as `pastPageQuery` has it. */
 export type ReadPastRow = (asked: AskedPastPage) => Promise<NamedRow>
@@ -35,7 +36,10 @@ export const pastRowReader =
  * Reads pages of the past. Replaced versions are compared with their checksums, because no scan
  * reads those: a body that is missing, or is not as it was stored, is a StoreDamaged.
  */
-export const openPastPages = (readRow: ReadPastRow): Pick<OperatorRecords, 'pageAsOf'> => ({
+export const openPastPages = (
+  readRow: ReadPastRow,
+  seals: Pick<Seals, 'open'>,
+): Pick<OperatorRecords, 'pageAsOf'> => ({
   pageAsOf: async (resource, tenant, view, selection) => {
     const row = await readRow({ resource, tenant, view, selection })
     const keptSince = optionalWhole(row, 'kept_since')
@@ -44,16 +48,17 @@ export const openPastPages = (readRow: ReadPastRow): Pick<OperatorRecords, 'page
     }
     const found = Number(whole(row, 'found'))
     if (found === 0) return NO_ROWS
-    const items = row.items === null ? NO_ITEMS : bytes(row, 'items')
-    const lengths = (optionalText(row, 'lengths') ?? '').split(',').map(Number)
+    const stored = row.items === null ? NO_ITEMS : bytes(row, 'items')
+    const storedLengths = (optionalText(row, 'lengths') ?? '').split(',').map(Number)
     const isComplete = Number(whole(row, 'bodies')) === found
-    const isCompared = isComplete && whole(row, 'replaced') > 0n
-    const damaged = isCompared ? damagedIds(tenant, items, lengths, row) : []
-    if (!isComplete || damaged.length > 0) {
-      throw new StoreDamaged(
-        `${resource.kind}: a version of ${damaged[0] ?? 'a record'} is not as it was stored; restore a backup`,
-      )
-    }
+    if (!isComplete) throw notAsStored(resource)
+    const isSealed = showsSealed(resource, view)
+    const isCompared = !isSealed && whole(row, 'replaced') > 0n
+    const [damaged] = isCompared ? damagedIds(tenant, stored, storedLengths, row) : []
+    if (damaged !== undefined) throw notAsStored(resource, damaged)
+    const { items, lengths } = isSealed
+      ? await openPage(resource, tenant, bodiesOf(stored, storedLengths), row, seals)
+      : { items: stored, lengths: storedLengths }
     const more = found > selection.limit
     // The record that is one too many, with the comma before it.
     const extra = more ? (lengths.at(-1) ?? 0) + 1 : 0
@@ -68,6 +73,33 @@ export const openPastPages = (readRow: ReadPastRow): Pick<OperatorRecords, 'page
     }
   },
 })
+
+const notAsStored = ({ kind }: Resource, id = 'a record') =>
+  new StoreDamaged(`${kind}: a version of ${id} is not as it was stored; restore a backup`)
+
+/** Opens the bodies of a page, and joins them again. */
+async function openPage(
+  resource: Resource,
+  customerId: string,
+  bodies: readonly Uint8Array[],
+  row: NamedRow,
+  { open }: Pick<Seals, 'open'>,
+): Promise<{ readonly items: Uint8Array; readonly lengths: readonly number[] }> {
+  const checksums = text(row, 'checksums').split(',')
+  const positions = text(row, 'positions').split(',')
+  const opened: string[] = []
+  for (const [at, bytes] of bodies.entries()) {
+    const id = positionId(Buffer.from(positions[at] ?? '', 'hex'))
+    const body = Buffer.from(bytes).toString('latin1')
+    const found = await open(resource, { customerId, id, body, checksum: Number(checksums[at]) })
+    if ('fault' in found) throw notAsStored(resource, id)
+    opened.push(found.body)
+  }
+  return {
+    items: Buffer.from(opened.join(',')),
+    lengths: opened.map((body) => Buffer.byteLength(body)),
+  }
+}
 
 const NO_ITEMS = new Uint8Array(0)
 const NO_ROWS: PageRows = { items: NO_ITEMS, rows: 0, last: undefined, more: false }
@@ -88,15 +120,21 @@ function damagedIds(
   const expected = text(row, 'checksums').split(',')
   const damaged: string[] = []
   const checksumOf = bodyChecksums(customerId)
-  let start = 0
-  for (const [at, length] of lengths.entries()) {
+  for (const [at, body] of bodiesOf(items, lengths).entries()) {
     const checksum = expected[at]
-    const body = items.subarray(start, start + length)
-    // A comma separates two bodies.
-    start += length + 1
     if (checksum !== '' && checksumOf(body) !== Number(checksum)) damaged.push(idOf(body))
   }
   return damaged
+}
+
+/** The bodies of a page, between which are commas. */
+function bodiesOf(items: Uint8Array, lengths: readonly number[]): readonly Uint8Array[] {
+  let start = 0
+  return lengths.map((length) => {
+    const body = items.subarray(start, start + length)
+    start += length + 1
+    return body
+  })
 }
 
 const idOf = (body: Uint8Array): string =>

@@ -1,8 +1,10 @@
+import { eventKinds } from '../../resources/event-types.ts'
 import { type Dialect, openParameters, type Parameters } from '../dialect.ts'
 import type { PruneKey } from '../records/history.ts'
 import type { OperatorRecords } from '../records.ts'
 import { bytes, type NamedRow, text, whole } from '../row.ts'
 import type { Session, Transact } from '../session.ts'
+import { branchesOf } from './read-events.ts'
 
 /** Deletes old versions, a few rows in each transaction. */
 export const openPruner = (
@@ -29,14 +31,15 @@ export const openPruner = (
       const remove = openParameters(dialect)
       const isOld = `${isKey(table, '>', start, remove)} and ${isKey(table, '<=', end, remove)}
           and ${endedAt[table]} <= ${remove.add(before, 'bigint')}`
-      // A merge raises the times of values, in an order of its own, and may hold some of these.
-      const isFree = `(${names}) in (
-            select ${names} from ${name} where ${isOld} ${dialect.forUpdate('skip')})`
+      const removal: Readonly<Record<PruneKey['table'], string>> = {
+        superseded: `${isOld} returning customer, kind, change`,
+        // A merge raises the times of values, in an order of its own, and may hold some of these.
+        former_value: `(${names}) in (
+            select ${names} from ${name} where ${isOld} ${dialect.forUpdate('skip')}) returning 1`,
+        change_log: `${isOld} and ${isWithoutEvents(dialect)} returning 1`,
+      }
       const deleted = await rows({
-        text:
-          table === 'superseded'
-            ? `delete from ${name} where ${isOld} returning customer, kind, change`
-            : `delete from ${name} where ${isFree} returning 1`,
+        text: `delete from ${name} as pruned where ${removal[table]}`,
         values: remove.values,
         prepare: true,
       })
@@ -90,7 +93,20 @@ async function notePruned(
   })
 }
 
-const endedAt = { superseded: 'replaced_at', former_value: 'until' } as const
+/** Whether no version of an entry is left. The last entry stays: new readers begin after it. */
+function isWithoutEvents(dialect: Dialect): string {
+  const events = branchesOf(dialect, 'pruned.customer', new Set(eventKinds)).map((branch) =>
+    branch('record.change > pruned.low and record.change <= pruned.high'),
+  )
+  return `pruned.seq < (select seq from ${dialect.tableName('change_head')})
+    and not exists (${events.join(' union all ')})`
+}
+
+const endedAt = {
+  superseded: 'replaced_at',
+  former_value: 'until',
+  change_log: 'listed_at',
+} as const
 
 /** The columns of the index in whose order a table is pruned, with their types. */
 const keys = {
@@ -102,6 +118,7 @@ const keys = {
     value: 'text',
     position: 'bytea',
   },
+  change_log: { seq: 'bigint' },
 } as const
 
 /** Compares the key of a row. Without a key, every row is meant. */
@@ -117,6 +134,9 @@ function isKey(
   return `(${columns.map(([column]) => column).join(', ')}) ${comparison} (${key.join(', ')})`
 }
 
+/** Entries of the log come after the versions that they show. */
+const tables: readonly PruneKey['table'][] = ['superseded', 'former_value', 'change_log']
+
 const readers = { text, uuid: text, bigint: whole, bytea: bytes } as const
 
 const readKey = (table: PruneKey['table'], row: NamedRow): PruneKey['values'] =>
@@ -125,5 +145,6 @@ const readKey = (table: PruneKey['table'], row: NamedRow): PruneKey['values'] =>
 /** Where a pruning goes on, or undefined if it has reached the end. */
 function nextKey(table: PruneKey['table'], values: PruneKey['values']): PruneKey | undefined {
   if (values !== undefined) return { table, values }
-  return table === 'superseded' ? { table: 'former_value', values: undefined } : undefined
+  const next = tables[tables.indexOf(table) + 1]
+  return next && { table: next, values: undefined }
 }

@@ -103,11 +103,11 @@ function eventsQuery(dialect: Dialect, customerId: string, asked: AskedEvents): 
   const inRange = `record.change > ${above} and record.change <= ${upTo}`
   // A union needs a branch. A client that may read no kind gets one without events.
   const some = kinds.size === 0 ? noEvents(dialect, customer) : branchesOf(dialect, customer, kinds)
-  const ranges = some.map((branch) => bounded(`${branch} and ${inRange}`, ordered))
+  const ranges = some.map((branch) => bounded(branch(inRange), ordered))
   const page = `select * from (${ranges.join(' union all ')} ${ordered}) as page`
   const exact = () => {
     const is = `record.change = ${add(at ?? 0n, 'bigint')}`
-    return branchesOf(dialect, customer, unread).map((branch) => `${branch} and ${is}`)
+    return branchesOf(dialect, customer, unread).map((branch) => branch(is))
   }
   const isApart = at !== undefined && unread.size > 0
   const found = [...(isApart ? exact() : []), page].join(' union all ')
@@ -127,24 +127,32 @@ function eventsQuery(dialect: Dialect, customerId: string, asked: AskedEvents): 
   }
 }
 
-const noEvents = (dialect: Dialect, customer: string): readonly string[] =>
-  branchesOf(dialect, customer, new Set(['fees'])).map((branch) => `${branch} and false`)
+const noEvents = (dialect: Dialect, customer: string): readonly Branch[] =>
+  branchesOf(dialect, customer, new Set(['fees'])).map((branch) => () => branch('false'))
+
+/** A query with conditions on the numbers of its `record`. */
+type Branch = (conditions: string) => string
 
 /**
- * What has the events of each kind, as queries that further conditions on `record` may follow. With
- * `joined` they read the events of several customers, which are rows of a table before it.
+ * What has the events of each kind, as queries. With `joined` they read the events of several
+ * customers, which are rows of a table before it. The conditions come before that of the index:
+ * SQLite begins a scan at the first lower bound that a statement has, and would else read the feed
+ * from its beginning.
  */
 export function branchesOf(
   { tableName, indexedBy, listedId }: Dialect,
   customer: string,
   kinds: ReadonlySet<string>,
   joined: { readonly columns: string; readonly tables: string } = { columns: '', tables: '' },
-): readonly string[] {
-  const branch = (kind: string, id: string, event: string, from: string) => `
+): readonly Branch[] {
+  const branch =
+    (kind: string, id: string, event: string, from: string, others = ''): Branch =>
+    (conditions) =>
+      `
     select ${joined.columns} '${kind}' as kind, ${id} as id, record.change,
       cast(${event} as bigint) as event, record.stored_at
     from ${joined.tables} ${from}
-    where record.customer = ${customer} and record.change > 0`
+    where record.customer = ${customer} and ${conditions} ${others}`
   return eventKinds
     .filter((kind) => kinds.has(kind))
     .flatMap((kind) => {
@@ -156,11 +164,20 @@ export function branchesOf(
       const current = `${tableName(table)} as record ${indexedBy(`${table}_by_change`)}`
       const replaced = `${tableName('superseded')} as record ${indexedBy('superseded_by_change')}`
       return [
-        branch(kind, listedId.of('record'), 'record.event', current),
-        `${branch(kind, 'record.id', 'record.event', replaced)} and record.kind = '${kind}'`,
+        branch(kind, listedId.of('record'), 'record.event', current, IS_INDEXED),
+        branch(
+          kind,
+          'record.id',
+          'record.event',
+          replaced,
+          `and record.kind = '${kind}' ${IS_INDEXED}`,
+        ),
       ]
     })
 }
+
+/** The condition of the indexes by number. */
+const IS_INDEXED = 'and record.change > 0'
 
 type RangeEnd = 'first' | 'last'
 
@@ -183,7 +200,7 @@ function rangeEndQuery(
   const halves = branches.map((branch, index) => {
     const middle = '(low + high) / 2'
     const isEarlier = `(select stored_at < ${time}
-          from (${branch} and record.change > ${middle} order by record.change limit 1) as next)`
+          from (${branch(`record.change > ${middle}`)} order by record.change limit 1) as next)`
     return `
       half_${index} (low, high) as (
         select cast(-1 as bigint), changes from ${dialect.tableName('customer')} where number = ${customer}
@@ -196,8 +213,8 @@ function rangeEndQuery(
   const ends = branches.map((branch, index) => {
     const before = `(select min(high) from half_${index})`
     return end === 'first'
-      ? `select (select change from (${branch} and record.change > ${before} order by record.change limit 1) as one) as change`
-      : `select (select change from (${branch} and record.change <= ${before} order by record.change desc limit 1) as one) as change`
+      ? `select (select change from (${branch(`record.change > ${before}`)} order by record.change limit 1) as one) as change`
+      : `select (select change from (${branch(`record.change <= ${before}`)} order by record.change desc limit 1) as one) as change`
   })
   return {
     text: `with recursive ${halves.join(',')}

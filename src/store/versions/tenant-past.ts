@@ -3,18 +3,23 @@ import type { Dialect } from '../dialect.ts'
 import type { DamageList } from '../integrity/damage.ts'
 import type { CustomerEvents } from '../records/events.ts'
 import type { CustomerRecords } from '../records.ts'
+import type { Seals } from '../sealing/seals.ts'
 import type { TenantReads } from '../session.ts'
 import { openPastPages, pastRowReader } from './past-page.ts'
 import { readEvents } from './read-events.ts'
 
-type TenantSessions = { readonly dialect: Dialect; readonly ofTenant: TenantReads }
+type TenantSessions = {
+  readonly dialect: Dialect
+  readonly ofTenant: TenantReads
+  readonly seals: Pick<Seals, 'open'>
+}
 
 /**
  * What a customer may read of its past. While damage of a kind is known, it is refused, as the
  * lists of the kind are.
  */
 export function openTenantPast(
-  { dialect, ofTenant }: TenantSessions,
+  { dialect, ofTenant, seals }: TenantSessions,
   damage: DamageList,
 ): Pick<CustomerRecords, 'pageAsOf' | 'events'> {
   const listing = async <T>(kinds: readonly string[], read: () => Promise<T>): Promise<T> => {
@@ -27,7 +32,7 @@ export function openTenantPast(
     pageAsOf: (tenant, { resource, table }, selection) => {
       const { kind } = resource
       const reads = ofTenant(tenant, { kind, until: selection.asOf })
-      const { pageAsOf } = openPastPages(pastRowReader(reads, dialect))
+      const { pageAsOf } = openPastPages(pastRowReader(reads, dialect), seals)
       const view = isListed(resource, table) ? 'customer' : 'full'
       return listing([kind], () => pageAsOf(resource, tenant, view, selection))
     },

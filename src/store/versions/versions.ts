@@ -12,15 +12,19 @@ import type { OperatorRecords } from '../records.ts'
 import { type NamedRow, optionalText, optionalWhole, whole } from '../row.ts'
 import { customerId, customerNumber } from '../schema/customers.ts'
 import { fullOfRecord } from '../schema/tables.ts'
+import type { Seals } from '../sealing/seals.ts'
 import type { Reads, Value } from '../session.ts'
 
 /** Reads the versions of a record: its current one and its replaced ones. */
 export function openVersions(
   { rows }: Reads,
   dialect: Dialect,
-): Pick<OperatorRecords, 'find' | 'findAsOf' | 'history'> {
-  const read = async (resource: Resource, text: string, values: readonly Value[]) =>
-    (await rows({ text, values, prepare: true })).map((row) => readVersion(resource, row))
+  seals: Pick<Seals, 'open'>,
+): Pick<OperatorRecords, 'find' | 'findAsOf' | 'history' | 'update'> {
+  const read = async (resource: Resource, text: string, values: readonly Value[]) => {
+    const found = await rows({ text, values, prepare: true })
+    return await Promise.all(found.map((row) => readVersion(resource, row, seals)))
+  }
   const findCurrent = async (resource: Resource, { id, customerId }: RecordName) => {
     const [current] =
       customerId === undefined
@@ -50,6 +54,17 @@ export function openVersions(
       if (asOf < keptSince) throw new PastUnknown(resource.kind, keptSince)
       return { customerId, found }
     },
+    update: async (resource, name, storedAt) => {
+      const { id, customerId } = name
+      const current = await findCurrent(resource, name)
+      const after =
+        current?.storedAt === storedAt
+          ? current
+          : await findBefore(resource, customerId, id, storedAt)
+      if (after?.storedAt !== storedAt) return undefined
+      const before = await findBefore(resource, customerId, id, storedAt - 1n)
+      return before && { before: before.line, after: after.line }
+    },
     history: async (resource, name, { after, versionsMax }) => {
       const current = await findCurrent(resource, name)
       if (current === undefined) return undefined
@@ -61,8 +76,11 @@ export function openVersions(
       // A version that is replaced while they are read counts once.
       const past = replaced.filter(({ storedAt }) => storedAt < current.storedAt)
       const all = current.storedAt > start ? [...past, current] : past
+      // Read last, so that no pruning falls between the two.
+      const keptSince = await findKeptSince(resource, customerId)
       return {
         customerId,
+        keptSince,
         versions: all.slice(0, versionsMax),
         previous:
           after === undefined ? undefined : await findBefore(resource, customerId, id, after),
@@ -141,12 +159,16 @@ export const versionsAfter = (resource: Resource, dialect: Dialect): string => `
     order by past.stored_at limit ${dialect.parameter(4, 'bigint')} + 0`
 
 /** Reads a row of these queries. */
-function readVersion(resource: Resource, row: NamedRow): Version {
+async function readVersion(
+  resource: Resource,
+  row: NamedRow,
+  seals: Pick<Seals, 'open'>,
+): Promise<Version> {
   const stored = readStoredRecord(row)
   const origin = readOrigin(row)
   return {
     customerId: stored.customerId,
-    line: exportLine(resource, stored),
+    line: await exportLine(resource, stored, seals),
     version: versionOf(stored),
     isWithdrawn: stored.deletedAt !== null && (!resource.deletable || origin?.tookOver === true),
     storedAt: stored.storedAt,
@@ -155,7 +177,8 @@ function readVersion(resource: Resource, row: NamedRow): Version {
   }
 }
 
-function readOrigin(row: NamedRow): VersionOrigin | undefined {
+/** Reads who stored a version, from its line and the members of its origin. */
+export function readOrigin(row: NamedRow): VersionOrigin | undefined {
   const command = optionalText(row, 'command')
   if (command === undefined) return undefined
   const at = optionalWhole(row, 'origin_line')

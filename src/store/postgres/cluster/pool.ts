@@ -51,10 +51,11 @@ export function openPool(options: PoolOptions): Pool {
     waitedMs = 0,
     waitMs = options.waitMs,
   ) => {
+    if (withinMs <= 0) throw unavailable('the time for a request was over before it was sent')
     const deadline = openDeadline(withinMs)
     const requestedAt = performance.now()
     try {
-      const session = await state.acquire(Math.min(waitMs - waitedMs, withinMs))
+      const session = await state.acquire(Math.max(0, Math.min(waitMs - waitedMs, withinMs)))
       waited(performance.now() - requestedAt)
       const release = deadline.onPassed(() => session.connection.destroy())
       try {

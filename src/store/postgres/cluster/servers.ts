@@ -1,5 +1,7 @@
+import { setTimeout as pausing } from 'node:timers/promises'
 import { type Background, openBackground } from '../../../background.ts'
 import { ConfigError } from '../../../platform/config.ts'
+import { limits } from '../../../platform/limits.ts'
 import type { Logger } from '../../../platform/log.ts'
 import type { PoolName } from '../../../platform/metrics/families.ts'
 import { type Metrics, noMetrics } from '../../../platform/metrics/metrics.ts'
@@ -121,7 +123,16 @@ export async function openServers(deps: ServersDeps): Promise<Servers> {
       const name = sessionNameOf(issuer)
       for (const server of all) server.nameSession(name)
       await monitor.check(deps.withinMs)
-      return await onPrimary((connection) => otherIssuer(connection, name))
+      const until = performance.now() + limits.issuerClaimMs
+      for (;;) {
+        try {
+          return await onPrimary((connection) => otherIssuer(connection, name))
+        } catch (error) {
+          // Requests that came in as the server began to listen may have every session.
+          if (!(error instanceof StoreUnavailable) || performance.now() > until) throw error
+          await pausing(limits.issuerClaimPauseMs)
+        }
+      }
     },
     close,
   }

@@ -1,7 +1,8 @@
 import { ConfigError } from '../../../platform/config.ts'
 import type { ServerAddress } from '../../../platform/postgres-url.ts'
+import { NoPrimary } from '../../unavailable.ts'
 import { type Connection, openConnection } from '../driver/connection.ts'
-import { isPassing, safeMessage, unavailable } from '../driver/failure.ts'
+import { isPassing, safeMessage } from '../driver/failure.ts'
 
 /**
  * Runs work on the first of the servers that is a primary, over its own session. The work must keep
@@ -25,7 +26,7 @@ export async function withPrimary<T>(
       await connection.close()
     }
   }
-  throw unavailable(`no primary: ${reasons.join(', ')}`)
+  throw new NoPrimary(`no primary: ${reasons.join(', ')}`)
 }
 
 /** Opens a session of which nothing lasts from one transaction to the next. */

@@ -8,6 +8,7 @@ import type { Session } from '../../session.ts'
 import { CustomersLocked } from '../../unavailable.ts'
 import { dialect } from '../dialect.ts'
 import { textArray } from '../driver/connection.ts'
+import { isEnded, isLockTimeout } from '../driver/failure.ts'
 import { setLocal } from '../driver/sessions.ts'
 import { type Claimed, claimValues } from './claims.ts'
 import { lockImport } from './lock-import.ts'
@@ -96,6 +97,13 @@ export function openWaitingLocks(
     losers: async () => {},
     release: claims.release,
   }
+}
+
+/** An error of work that waits for others: if it waited in vain, that the customer is locked. */
+export function refusalOf(error: unknown, waitsLong: boolean): unknown {
+  // A statement that may wait for long is ended at its deadline too.
+  const isLocked = isLockTimeout(error) || (waitsLong && isEnded(error))
+  return isLocked ? new CustomersLocked({ cause: error }) : error
 }
 
 /** The lock timeout of a batch. It is part of the settings of its transaction. */

@@ -3,12 +3,10 @@ import { limits } from '../../../platform/limits.ts'
 import { resources } from '../../../resources/catalogue.ts'
 import type { PutTransactions } from '../../merge/put-queue.ts'
 import { createPutStaging, indexStaged, stagingOfAll } from '../../merge/staging.ts'
-import { CustomersLocked } from '../../unavailable.ts'
 import type { Servers } from '../cluster/servers.ts'
 import { transactOn } from '../cluster/transaction.ts'
 import { dialect } from '../dialect.ts'
-import { isEnded, isLockTimeout } from '../driver/failure.ts'
-import { giveUpSoon, openPutLocks, openWaitingLocks } from './put-locks.ts'
+import { giveUpSoon, openPutLocks, openWaitingLocks, refusalOf } from './put-locks.ts'
 
 /** Transactions of single records. */
 export const putTransactions = (servers: Servers): PutTransactions => ({
@@ -30,9 +28,7 @@ export const putTransactions = (servers: Servers): PutTransactions => ({
         await locks.release()
         return result
       } catch (error) {
-        // A batch that waits for locks may do so until its statement is ended.
-        const isLocked = isLockTimeout(error) || (waits && isEnded(error))
-        throw isLocked ? new CustomersLocked({ cause: error }) : error
+        throw refusalOf(error, waits)
       }
     }, deadline),
 })

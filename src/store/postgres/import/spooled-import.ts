@@ -6,6 +6,7 @@ import { loadRecords, type StagingArea } from '../../merge/load-records.ts'
 import { createImportStaging, knownStaging, stagingOf } from '../../merge/staging.ts'
 import type { LineName, RecordLoad } from '../../records/import.ts'
 import { type NamedRow, text } from '../../row.ts'
+import type { Seals } from '../../sealing/seals.ts'
 import type { StagedValue, Staging } from '../../session.ts'
 import type { Spool, Spools } from '../../spool.ts'
 import type { Notifier } from '../cluster/notify.ts'
@@ -27,12 +28,13 @@ export type SpooledImportDeps = {
   /** The deadline of the merge, and of each of its statements. */
   readonly mergeMs: number
   readonly clock: Clock
+  readonly seals: Seals
   readonly nameLine?: LineName | undefined
   /** Ends the import with its reason, until its merge begins. */
   readonly signal?: AbortSignal | undefined
 }
 
-type AreaDeps = Omit<SpooledImportDeps, 'clock' | 'nameLine'>
+type AreaDeps = Omit<SpooledImportDeps, 'clock' | 'seals' | 'nameLine'>
 
 /**
  * Imports one file. Its lines wait in a spool for the last one, so that they hold no session. Then
@@ -40,10 +42,10 @@ type AreaDeps = Omit<SpooledImportDeps, 'clock' | 'nameLine'>
  * row-level security, and merges them. Readers do not wait, and see all of the file or nothing.
  */
 export const beginSpooledImport = (
-  { clock, nameLine, ...deps }: SpooledImportDeps,
+  { clock, seals, nameLine, ...deps }: SpooledImportDeps,
   resource: Resource,
 ): Promise<RecordLoad> =>
-  loadRecords({ area: openArea(deps, resource), dialect, clock, nameLine }, resource)
+  loadRecords({ area: openArea(deps, resource), dialect, clock, seals, nameLine }, resource)
 
 function openArea(
   { servers, notifier, spools, mergeMs, signal }: AreaDeps,

@@ -49,7 +49,8 @@ async function rightFindings(
   return rows.flatMap((row) => {
     const [role, table, granted] = [text(row, 'role'), text(row, 'table'), text(row, 'granted')]
     const held = granted === '' ? [] : granted.split(' ')
-    const expected = wholeTableRights(tableRights[table]?.[rights] ?? auditRights[table] ?? '')
+    const granting = tableRights[table] ?? auditRights[table]
+    const expected = wholeTableRights(granting?.[rights] ?? '')
     const [more, less] = [held, expected].map((own, at) =>
       own.filter((right) => !([expected, held][at] ?? []).includes(right)),
     )

@@ -7,11 +7,14 @@ import { getOrInsert } from '../../../values/get-or-insert.ts'
 import type { ReadRecords } from '../../integrity/intact-records.ts'
 import { openRecords } from '../../open-records.ts'
 import type { Store } from '../../records.ts'
+import { openSeals, type Sealing } from '../../sealing/seals.ts'
+import type { TenantReads } from '../../session.ts'
 import { openNotifier } from '../cluster/notify.ts'
 import type { Servers } from '../cluster/servers.ts'
 import { readSnapshot, transactOn } from '../cluster/transaction.ts'
 import { dialect } from '../dialect.ts'
 import { bulkTransaction, setLocal } from '../driver/sessions.ts'
+import { firstKeyTransactions } from '../import/first-keys.ts'
 import { putTransactions } from '../import/put-transactions.ts'
 import { beginSpooledImport, type SpooledImportDeps } from '../import/spooled-import.ts'
 import { rowsOf } from '../session.ts'
@@ -31,26 +34,35 @@ export type RecordServers = {
   readonly ingest?: Servers | undefined
 }
 
+type LoadSettings = Pick<SpooledImportDeps, 'spools' | 'mergeMs'> & { readonly sealing: Sealing }
+
 /** The records on PostgreSQL. The caller opens and closes the servers. */
 export function openPostgresStore(
   { customers, operator, ingest = operator }: RecordServers,
   clock: Clock,
-  { spools, mergeMs }: Pick<SpooledImportDeps, 'spools' | 'mergeMs'>,
+  { spools, mergeMs, sealing }: LoadSettings,
   log = openLog('silent'),
   background = openBackground(clock),
 ): Store {
   const notifiers = { puts: openNotifier(ingest), imports: openNotifier(operator) }
   const scan = transactOn(operator, scanning, limits.scanStepMs)
+  const requests = sessionsOf(ingest)
+  const ofTenant: TenantReads = (tenant, must) => tenantReads(customers, tenant, must)
+  const { metrics } = ingest
+  const firstKeys = { ofTenant, transact: firstKeyTransactions(ingest) }
+  const seals = openSeals({ ...sealing, ...firstKeys, dialect, clock, metrics })
   const records = openRecords({
     dialect,
+    seals,
+    sealing,
     clock,
     log,
-    metrics: ingest.metrics,
+    metrics,
     customers: customerRecords(customers),
-    ofTenant: (tenant, must) => tenantReads(customers, tenant, must),
+    ofTenant,
     changes: changesOf(customers),
     background,
-    requests: sessionsOf(ingest),
+    requests,
     commands: sessionsOf(operator),
     scanning: { rows: (statement) => scan((session) => session.rows(statement)) },
     readSnapshot: (read) => readSnapshot(operator, exporting, read),
@@ -66,6 +78,7 @@ export function openPostgresStore(
         spools,
         mergeMs: withinMs,
         clock,
+        seals,
         nameLine,
         signal,
       }

@@ -1,8 +1,12 @@
+import type { Clock } from '../../../platform/clock.ts'
 import { type StoredRows, storedRows } from '../../integrity/stored-rows.ts'
+import { openSeals, type Sealing } from '../../sealing/seals.ts'
+import type { Statement } from '../../session.ts'
 import { transact } from '../cluster/transaction.ts'
 import { dialect } from '../dialect.ts'
 import type { Connection } from '../driver/connection.ts'
 import { guarded } from '../driver/failure.ts'
+import { openTurns } from '../driver/turns.ts'
 import { seeEveryRow } from './grants.ts'
 import { requireSchema } from './migrate.ts'
 
@@ -32,11 +36,12 @@ export async function schemaFaults(connection: Connection): Promise<readonly str
 }
 
 /** The stored records of every customer, for the owner. Locks nothing. */
-export const ownerRows = (connection: Connection): StoredRows =>
-  storedRows(
-    {
-      rows: (query) =>
-        guarded(() => transact(connection, () => connection.rows(query), seeEveryRow)),
-    },
-    dialect,
-  )
+export function ownerRows(connection: Connection, sealing: Sealing, clock: Clock): StoredRows {
+  const inTurn = openTurns()
+  const rows = (query: Statement) =>
+    inTurn(() => guarded(() => transact(connection, () => connection.rows(query), seeEveryRow)))
+  const refused = () => Promise.reject(new Error('the owner stores no keys'))
+  const ofTenant = () => ({ rows })
+  const seals = openSeals({ ...sealing, dialect, clock, ofTenant, transact: refused })
+  return storedRows({ rows }, dialect, seals)
+}

@@ -34,7 +34,9 @@ create trigger counts_up before update on bursar.credential_revision
 -- A key of a purpose that no version knows serves nobody but an attacker. A later version adds its
 -- purposes here.
 alter table bursar.purpose_key add constraint purpose_key_purpose_is_known
-  check (purpose in ('cursor', 'client-secret', 'client-row', 'token-signing', 'audit'));
+  check (purpose in (
+    'cursor', 'client-secret', 'client-row', 'token-signing', 'audit', 'customer-key',
+    'name-index'));
 
 -- An attacker with the login of the app must not be able to undo a refusal. The app can delete a
 -- refused token or a used assertion only after it has expired by the database's clock. It can add
@@ -58,3 +60,24 @@ alter table bursar.purpose_key enable row level security;
 create policy reading on bursar.purpose_key for select using (true);
 create policy first_of_its_purpose on bursar.purpose_key for insert
   with check (not exists (select from bursar.purpose_key as held where held.purpose = purpose_key.purpose));
+
+-- Lines that say who saw records in full are found by record. It runs as the owner: the roles that
+-- add lines have no right to the table.
+create function bursar_audit.note_seen() returns trigger language plpgsql security definer
+set search_path = pg_catalog as $seen$
+declare
+  entry json := new.body::json;
+begin
+  insert into bursar_audit.seen (customer, kind, id, at, chain, sequence, entry)
+  select entry ->> 'customer', entry ->> 'kind', coalesce(record.id, ''), new.at, new.chain, new.sequence,
+    json_build_object('action', entry -> 'action', 'actor', entry -> 'actor',
+      'reason', entry -> 'reason', 'rows', entry -> 'rows')::text
+  from (select 1) as one left join json_array_elements_text(entry -> 'ids') as record (id) on true
+  where entry ->> 'customer' is not null and entry ->> 'kind' is not null
+    and entry -> 'actor' is not null;
+  return null;
+end
+$seen$;
+revoke all on function bursar_audit.note_seen() from public;
+create trigger seen after insert on bursar_audit.line
+  for each row when (strpos(new.body, '"view":"full"') > 0) execute function bursar_audit.note_seen();

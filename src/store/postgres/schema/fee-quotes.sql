@@ -91,3 +91,16 @@ begin
   end loop;
 end
 $issue$;
+
+-- A guaranteed fee keeps its figures and its address. An erasure empties all of them, for ever.
+create function bursar.keep_or_erase() returns trigger language plpgsql
+set search_path = pg_catalog as $keep$
+begin
+  if (new.address, new.canonical_address, new.amount, new.fee, new.total) <> ('', '', '', '', '') then
+    raise exception 'a guaranteed fee cannot be changed' using errcode = '42501';
+  end if;
+  return new;
+end
+$keep$;
+create trigger kept before update of address, canonical_address, amount, fee, total
+  on bursar.fee_quote for each row execute function bursar.keep_or_erase();

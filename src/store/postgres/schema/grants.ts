@@ -1,5 +1,5 @@
 import { journalWritten } from '../../merge/journal.ts'
-import { recordTables } from '../../schema/tables.ts'
+import { nameTables, recordTables } from '../../schema/tables.ts'
 
 /** The two roles that Bursar connects as. Neither owns a table. */
 export type Roles = {
@@ -17,6 +17,8 @@ const readByCustomers = {
   isProtected: true,
 }
 
+const forStaff = { app: '', operator: 'select, insert, update, delete', isProtected: true }
+
 const notesUse = 'select, update (last_used_at)'
 /** A policy limits which of these rows the app may delete. */
 const refusals = {
@@ -29,13 +31,26 @@ const refusals = {
 export const tableRights: Readonly<Record<string, Access>> = {
   ...Object.fromEntries(recordTables.map((table) => [table, readByCustomers])),
   customer: { app: 'select', operator: 'select, insert, update (changes)', isProtected: true },
+  // No customer's request reads the names that staff give.
+  ...Object.fromEntries(nameTables.map((table) => [table, forStaff])),
   revision: readByCustomers,
-  superseded: { app: 'select', operator: 'select, insert, delete', isProtected: true },
+  superseded: {
+    app: 'select',
+    operator: 'select, insert, update (body), delete',
+    isProtected: true,
+  },
+  customer_key: readByCustomers,
+  reseal: { app: '', operator: 'select, insert, update, delete', isProtected: true },
   former_value: readByCustomers,
+  record_term: { app: '', operator: 'select, insert, update, delete', isProtected: true },
   extent: { app: 'select', operator: 'select, insert, delete', isProtected: true },
   kept_since: readByCustomers,
   change_state: { app: '', operator: 'select, insert, update, delete', isProtected: true },
-  change_log: { app: '', operator: 'select, insert, delete', isProtected: true },
+  change_log: {
+    app: '',
+    operator: 'select, insert, update (high), delete',
+    isProtected: true,
+  },
   change_head: { app: '', operator: 'select, update (seq)', isProtected: false },
   fee_event: { app: 'select', operator: 'select, insert, delete', isProtected: true },
   claim: { app: '', operator: 'select, insert, delete', isProtected: false },
@@ -73,12 +88,14 @@ export const tableRights: Readonly<Record<string, Access>> = {
   },
   fee_quote: {
     app: 'select, insert',
-    operator: 'select, update (withdrawal, consumed_at), delete',
+    operator: `select, delete,
+      update (withdrawal, consumed_at, address, canonical_address, amount, fee, total)`,
     isProtected: true,
   },
   fee_event_due: { app: '', operator: 'select, insert, delete', isProtected: true },
   fee_quote_sweep: { app: '', operator: 'select, update', isProtected: false },
   recovery: { app: 'select', operator: 'select, insert, update, delete', isProtected: false },
+  erasure: { app: '', operator: 'select, insert, update', isProtected: false },
   schema_migration: { app: 'select', operator: 'select', isProtected: false },
 }
 
@@ -94,16 +111,25 @@ export function grantStatements({ app, operator }: Roles): string {
     ],
   )
   const schema = [`grant usage on schema bursar to ${toApp}, ${toOperator}`, refuseHiddenRows]
-  return [...schema, ...tables, ...auditGrants(`${toApp}, ${toOperator}`)].join(';\n')
+  return [...schema, ...tables, ...auditGrants(toApp, toOperator)].join(';\n')
 }
 
-/** Nobody who writes the audit log can read it, or change what is written. */
-export const auditRights: Readonly<Record<string, string>> = { 'bursar_audit.line': 'insert' }
+/**
+ * Nobody who writes the audit log can read it, or change what is written. The operator reads who
+ * saw a record in full, which a trigger copies from the lines.
+ */
+export const auditRights: Readonly<Record<string, Omit<Access, 'isProtected'>>> = {
+  'bursar_audit.line': { app: 'insert', operator: 'insert' },
+  'bursar_audit.seen': { app: '', operator: 'select' },
+}
 
-const auditGrants = (roles: string): readonly string[] => [
-  `revoke all on bursar_audit.line, bursar_audit.anchor from ${roles}`,
-  `grant usage on schema bursar_audit to ${roles}`,
-  ...Object.entries(auditRights).map(([table, right]) => `grant ${right} on ${table} to ${roles}`),
+const auditGrants = (toApp: string, toOperator: string): readonly string[] => [
+  `revoke all on bursar_audit.line, bursar_audit.anchor, bursar_audit.seen from ${toApp}, ${toOperator}`,
+  `grant usage on schema bursar_audit to ${toApp}, ${toOperator}`,
+  ...Object.entries(auditRights).flatMap(([table, { app, operator }]) => [
+    ...(app === '' ? [] : [`grant ${app} on ${table} to ${toApp}`]),
+    `grant ${operator} on ${table} to ${toOperator}`,
+  ]),
 ]
 
 /**

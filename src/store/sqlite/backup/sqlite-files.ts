@@ -4,7 +4,7 @@ import type { StoreFiles } from '../../opened-stores.ts'
 import { restoreMarker } from '../database.ts'
 import { besidePath, keyFileBeside, type StorePaths } from '../files/require-files.ts'
 import { removeMarkFiles } from '../tables/table-check.ts'
-import { carryAuditLog } from './carry-audit-log.ts'
+import { carryLists } from './carry-lists.ts'
 import { replaceFiles } from './replace-files.ts'
 import { copySnapshot } from './snapshot.ts'
 
@@ -28,9 +28,9 @@ export function sqliteFiles({ records, credentials }: StorePaths): StoreFiles {
     },
     copyTo: (folder) =>
       copySnapshot(inFolder(folder).map((file) => ({ from: file.path, to: file.inFolder }))),
-    carryAuditLog: (folder) => {
+    carryLists: (folder) => {
       const staged = inFolder(folder).find(({ path }) => path === credentials)
-      return staged === undefined ? 0 : carryAuditLog(credentials, staged.inFolder)
+      return carryLists(credentials, staged?.inFolder ?? '')
     },
     replaceFrom: (folder) => {
       const copies = inFolder(folder).map((file) => ({ from: file.inFolder, to: file.path }))

@@ -3,7 +3,7 @@ import { dirname } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { setTimeout as pausing } from 'node:timers/promises'
 import { limits } from '../../../platform/limits.ts'
-import type { StorableRecord } from '../../records/import.ts'
+import type { SealedRecord } from '../../records/import.ts'
 import { StoreUnavailable } from '../../unavailable.ts'
 import { isFailedWrite } from '../database.ts'
 
@@ -17,7 +17,7 @@ const STAGED_BYTES_PER_CHECK = 32 * 1024 * 1024
 
 export type ImportSpace = {
   /** Notes a staged record. */
-  add(record: Pick<StorableRecord, 'full' | 'masked' | 'raw'>): void
+  add(record: Pick<SealedRecord, 'stored' | 'masked' | 'raw'>): void
   /** Checks before a merge that writes so many of the staged records. */
   requireForMerge(recordsWritten: number): void
 }
@@ -39,9 +39,9 @@ export function spaceFor(
   let stagedRaw = 0
   let checked = 0
   return {
-    add: ({ full, masked, raw }) => {
+    add: ({ stored, masked, raw }) => {
       records += 1
-      staged += full.length + (masked?.length ?? 0)
+      staged += stored.length + (masked?.length ?? 0)
       stagedRaw += raw?.length ?? 0
       if (staged + stagedRaw - checked < STAGED_BYTES_PER_CHECK) return
       checked = staged + stagedRaw

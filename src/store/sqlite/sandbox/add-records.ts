@@ -1,19 +1,25 @@
+import assert from 'node:assert/strict'
 import { fullTable, type Resource } from '../../../contract/resource.ts'
+import type { CustomerKey } from '../../../vault/customer-key.ts'
 import { stagedValues } from '../../merge/staging.ts'
 import { eventNumbers } from '../../records/event-actions.ts'
+import { termRowsOf } from '../../records/terms.ts'
 import { whole } from '../../row.ts'
 import type { NewRecords } from '../../sandbox-state.ts'
 import { noteOneDue } from '../../schema/customers.ts'
-import { memberColumns } from '../../schema/tables.ts'
+import { memberColumns, termTable } from '../../schema/tables.ts'
+import { ensureKeys, type KeyMaking } from '../../sealing/customer-key-rows.ts'
+import { sealRecord } from '../../sealing/seals.ts'
 import type { Session, StagedValue } from '../../session.ts'
 import { dialect } from '../dialect.ts'
-import { noteRevision, timeOfChange } from './revisions.ts'
+import { type Counted, noteRevision, timeOfChange } from './revisions.ts'
 
 /** Inserts records without a staging table, which takes half of the time of few records. */
 export async function addRecords(
   session: Session,
   added: readonly NewRecords[],
   now: bigint,
+  sealing: KeyMaking,
 ): Promise<void> {
   const customers = await addCustomers(session, added)
   for (const { resource, records } of added) {
@@ -25,9 +31,17 @@ export async function addRecords(
     for (const [id, { number }] of owners) {
       times.set(id, await timeOfChange(session, kind, number, now))
     }
+    const keys = new Map<string, CustomerKey>()
+    for (const [id] of owners) {
+      const { current } = await ensureKeys(session, sealing, id)
+      if (current !== undefined) keys.set(id, current)
+    }
     const full = records.map((record): Row => {
       const stored_at = times.get(record.customerId)
-      const values = { ...stagedValues(record), ...nextVersion(customers.get(record.customerId)) }
+      const key = keys.get(record.customerId)
+      assert(key !== undefined, 'the keys of a sandbox open')
+      const sealed = sealRecord(key, sealing.form, resource, record)
+      const values = { ...stagedValues(sealed), ...nextVersion(customers.get(record.customerId)) }
       const deleted = values.deleted_at === null ? 0 : 1
       const { full_body: body, full_checksum: checksum } = values
       const event = deleted === 1 ? eventNumbers.deleted : eventNumbers.created
@@ -39,8 +53,14 @@ export async function addRecords(
     )
     await insert(session, resource.table, [...inList, ...memberColumns(resource)], listed)
     if (isMasked) await insert(session, fullTable(resource), inFull, full)
+    if (resource.terms !== undefined) {
+      await insert(session, termTable, termColumns, full.flatMap(termRows))
+    }
     for (const [id, { number }] of owners) {
-      await noteChange(session, resource, number, times.get(id) ?? now)
+      const isLive = (record: NewRecords['records'][number]) =>
+        record.customerId === id && record.deletedAt == null
+      const liveAdded = records.filter(isLive).length
+      await noteChange(session, resource, { customer: number, at: times.get(id) ?? now, liveAdded })
     }
   }
   for (const { number, changes } of customers.values()) {
@@ -51,6 +71,14 @@ export async function addRecords(
 }
 
 type Row = Readonly<Record<string, StagedValue | undefined>>
+
+/** The rows of the terms of a record, whose row is given. Deleted records have theirs too. */
+const termRows = ({ terms, customer, position }: Row): readonly Row[] =>
+  typeof terms !== 'string' || typeof customer !== 'bigint'
+    ? []
+    : termRowsOf(terms, customer).map((row) => ({ ...row, customer, position }))
+
+const termColumns = ['term', 'scope', 'sort', 'since', 'position', 'customer']
 
 /** The number of a customer, and how many versions were stored for it. */
 type Customer = { readonly number: bigint; changes: bigint }
@@ -99,9 +127,9 @@ const insert = (session: Session, table: string, names: readonly string[], rows:
 async function noteChange(
   session: Session,
   { table, kind }: Resource,
-  customer: bigint,
-  at: bigint,
+  counted: Counted,
 ): Promise<void> {
+  const { customer, at } = counted
   const reached = `select min(position), max(position) from ${table} where customer = $1`
   const changes = [
     `insert into kept_since (customer, kind, at) values ($1, $2, $3)
@@ -110,5 +138,5 @@ async function noteChange(
      select $1, $2, $3, * from (${reached})`,
   ]
   for (const text of changes) await session.rows({ text, values: [customer, kind, at] })
-  await noteRevision(session, kind, customer, at)
+  await noteRevision(session, kind, counted)
 }

@@ -1,8 +1,11 @@
 import type { Clock } from '../../../platform/clock.ts'
 import { limits } from '../../../platform/limits.ts'
+import { resources } from '../../../resources/catalogue.ts'
 import type { SandboxState } from '../../sandbox-state.ts'
 import { customerNumber } from '../../schema/customers.ts'
-import { historyTables, recordTables } from '../../schema/tables.ts'
+import { removeTerms } from '../../schema/record-terms.ts'
+import { historyTables, nameTables, recordTables } from '../../schema/tables.ts'
+import type { Sealing } from '../../sealing/seals.ts'
 import type { Session } from '../../session.ts'
 import { openFurther } from '../database.ts'
 import { dialect } from '../dialect.ts'
@@ -11,9 +14,11 @@ import { openTransactions } from '../locks.ts'
 import { addRecords } from './add-records.ts'
 import { removeRecord } from './remove-record.ts'
 import { openSnapshots } from './snapshot-files.ts'
+import { storeHistory } from './store-history.ts'
 
 /** Separate connections to both databases of a sandbox, which the server has opened before. */
-export function openSandboxState(paths: StorePaths, clock: Clock): SandboxState {
+export function openSandboxState(paths: StorePaths, clock: Clock, sealing: Sealing): SandboxState {
+  const making = { ...sealing, dialect, clock }
   const open = (path: string) => {
     const db = openFurther(path)
     // A test does not wait for the disk: after a power cut its last writes may be gone. A restore
@@ -27,9 +32,14 @@ export function openSandboxState(paths: StorePaths, clock: Clock): SandboxState 
   const writeCredentials = openTransactions(credentials)
   const { dropAll, ...snapshots } = openSnapshots(paths, { records, credentials })
   return {
+    storeHistory: (history) =>
+      writeRecords(
+        (session) => storeHistory({ session, db: records }, history, clock(), making),
+        patient(),
+      ),
     addRecords: async (added) => {
       try {
-        await writeRecords((session) => addRecords(session, added, clock()), patient())
+        await writeRecords((session) => addRecords(session, added, clock(), making), patient())
         return true
       } catch (error) {
         if (isTaken(error)) return false
@@ -42,7 +52,8 @@ export function openSandboxState(paths: StorePaths, clock: Clock): SandboxState 
       // Clients first, so that no request of theirs finds half of the records.
       await writeCredentials((session) => removeCredentials(session, customerId), patient())
       await writeRecords(async ({ rows }) => {
-        for (const table of [...recordTables, ...historyTables]) {
+        for (const text of removeCustomerTerms) await rows({ text, values: [customerId] })
+        for (const table of [...recordTables, ...historyTables, ...nameTables]) {
           await rows({
             text: `delete from ${table} where customer = ${numberOf('$1')}`,
             values: [customerId],
@@ -66,8 +77,13 @@ const patient = () => performance.now() + limits.requestTimeoutMs
 
 const numberOf = (id: string) => customerNumber(dialect, id)
 
+const removeCustomerTerms = resources.flatMap(({ table, terms }) => {
+  const rows = { from: `${table} as stored`, where: `stored.customer = ${numberOf('$1')}` }
+  return terms === undefined ? [] : [removeTerms(dialect, { ...rows, row: 'stored' })]
+})
+
 const raiseRevisions = `
-  update revision set changed_at = changed_at + 1 where customer = ${numberOf('$1')}`
+  update revision set changed_at = changed_at + 1, live = 0 where customer = ${numberOf('$1')}`
 
 /** A unique index or a primary key refused a row. */
 const isTaken = (error: unknown): boolean =>

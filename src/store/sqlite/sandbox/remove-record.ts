@@ -2,8 +2,9 @@ import type { Resource } from '../../../contract/resource.ts'
 import { openParameters } from '../../dialect.ts'
 import { storedInFull } from '../../merge/merge-statements.ts'
 import { eventNumbers } from '../../records/event-actions.ts'
-import { whole } from '../../row.ts'
+import { isTrue, whole } from '../../row.ts'
 import { noteOneDue } from '../../schema/customers.ts'
+import { removeTerms } from '../../schema/record-terms.ts'
 import { filterColumns, filterValue, tablesOf } from '../../schema/tables.ts'
 import type { Session } from '../../session.ts'
 import { dialect } from '../dialect.ts'
@@ -34,12 +35,17 @@ export async function removeRecord(
     await supersede(session, resource, removed, at, members)
   }
   await noteFormerValues(session, resource, removed, at)
+  if (resource.terms !== undefined) {
+    const where = `${dialect.listedId.is('stored', '$1')} and stored.customer = $2`
+    const text = removeTerms(dialect, { from: `${resource.table} as stored`, where, row: 'stored' })
+    await session.rows({ text, values: [id, customer] })
+  }
   for (const table of tablesOf(resource)) {
     const has = table === resource.table ? dialect.listedId.is(table, '$1') : 'id = $1'
     const text = `delete from ${table} where ${has} and customer = $2`
     await session.rows({ text, values: [id, customer] })
   }
-  await noteRevision(session, resource.kind, customer, at)
+  await noteRevision(session, resource.kind, { customer, at, liveAdded: removed.isLive ? -1 : 0 })
   return true
 }
 
@@ -48,6 +54,7 @@ type Removed = {
   readonly customer: bigint
   /** The number of the version that says that it was deleted. */
   readonly change: bigint
+  readonly isLive: boolean
 }
 
 /** The record with the id, and not one that has lost it. */
@@ -56,11 +63,13 @@ async function findRecord(
   { table }: Resource,
   id: string,
 ): Promise<Removed | undefined> {
-  const text = `select stored.customer, owner.changes + 1 as change
+  const text = `select stored.customer, owner.changes + 1 as change, stored.deleted
     from ${table} as stored join customer as owner on owner.number = stored.customer
     where ${dialect.listedId.is('stored', '$1')} order by stored.id_taken limit 1`
   const [found] = await rows({ text, values: [id] })
-  return found && { id, customer: whole(found, 'customer'), change: whole(found, 'change') }
+  if (found === undefined) return undefined
+  const [customer, change] = [whole(found, 'customer'), whole(found, 'change')]
+  return { id, customer, change, isLive: !isTrue(found.deleted) }
 }
 
 /** Copies the record to the replaced versions, with other values of some columns. */

@@ -18,14 +18,17 @@ export async function timeOfChange(
   return last === undefined || last < now ? now : last + 1n
 }
 
+/** How many records of a customer became live, or fewer than none, and when. */
+export type Counted = { readonly customer: bigint; readonly at: bigint; readonly liveAdded: number }
+
 /** The pages of the records have another content from then on, so they get other entity tags. */
 export async function noteRevision(
   { rows }: Session,
   kind: string,
-  customer: bigint,
-  at: bigint,
+  { customer, at, liveAdded }: Counted,
 ): Promise<void> {
-  const text = `insert into revision (customer, kind, changed_at) values ($1, $2, $3)
-    on conflict (customer, kind) do update set changed_at = excluded.changed_at`
-  await rows({ text, values: [customer, kind, at] })
+  const text = `insert into revision (customer, kind, changed_at, live) values ($1, $2, $3, $4)
+    on conflict (customer, kind) do update set
+      changed_at = excluded.changed_at, live = live + excluded.live`
+  await rows({ text, values: [customer, kind, at, liveAdded] })
 }

@@ -70,7 +70,9 @@ type Continuation = {
  */
 const afterRecords: Continuation = {
   before: 'select coalesce(max(changed_at), 0) as newest from revision',
-  after: 'update revision set changed_at = ? + 1',
+  after: `update revision set changed_at = ? + 1, live = coalesce((
+    select kept.live from saved.revision as kept
+    where kept.customer = revision.customer and kept.kind = revision.kind), 0)`,
 }
 
 /** Processes that poll the revision must see that it has changed. */
@@ -88,7 +90,7 @@ function restore(db: DatabaseSync, file: string, { before, after }: Continuation
     const newest = prepare(db, before).get()?.newest
     const tables = db.prepare(`
       select name from main.sqlite_schema
-      where type = 'table' and name not like 'sqlite\\_%' escape '\\' and name not in ('customer', 'revision', 'audit_line', 'audit_anchor')`)
+      where type = 'table' and name not like 'sqlite\\_%' escape '\\' and name not in ('customer', 'revision', 'audit_line', 'audit_anchor', 'audit_seen')`)
     for (const { name } of tables.all()) {
       // SQLite copies the pages of an empty table whole where both have one schema.
       db.exec(`delete from main."${name}"`)

@@ -1,26 +1,35 @@
 import { existsSync } from 'node:fs'
+import type { StoreFiles } from '../../opened-stores.ts'
 import { openDatabase } from '../database.ts'
 
 /**
  * Adds the audit lines of a store that is about to be replaced to those of a backup, with the keys
- * that they were written with. So nothing since the backup is lost. Each process has a chain of its
- * own, so the lines of both stores fit together. Returns how many were added.
+ * that they were written with, and its erasures. So nothing since the backup is lost. Each process
+ * has a chain of its own, so the lines of both stores fit together. Returns how many were added.
  */
-export function carryAuditLog(from: string, to: string): number {
-  if (!existsSync(from)) return 0
+export function carryLists(from: string, to: string): ReturnType<StoreFiles['carryLists']> {
+  if (!existsSync(from)) return { auditLines: 0, erasures: 0 }
   using db = openDatabase(to)
   db.prepare('attach ? as replaced').run(from)
   try {
-    const { changes } = db.prepare(INSERT_LINES).run()
+    const { changes: auditLines } = db.prepare(INSERT_LINES).run()
     db.exec(INSERT_ANCHORS)
     db.exec(INSERT_KEYS)
-    return Number(changes)
+    const { changes: erasures } = db.prepare(INSERT_ERASURES).run()
+    return { auditLines: Number(auditLines), erasures: Number(erasures) }
   } finally {
     db.exec('detach replaced')
   }
 }
 
 const INSERT_LINES = 'insert or ignore into audit_line select * from replaced.audit_line'
+
+// An erasure that has ended since the backup replaces its row there.
+const INSERT_ERASURES = `
+  insert into erasure select * from replaced.erasure where true
+  on conflict (customer_id, begun_at) do update set ended_at = excluded.ended_at,
+    removed = excluded.removed
+  where erasure.ended_at is null and excluded.ended_at is not null`
 
 const INSERT_ANCHORS = `
   insert into audit_anchor select * from replaced.audit_anchor where true

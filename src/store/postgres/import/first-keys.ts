@@ -1,0 +1,29 @@
+import { limits } from '../../../platform/limits.ts'
+import type { Transact } from '../../session.ts'
+import type { Servers } from '../cluster/servers.ts'
+import { transactOn } from '../cluster/transaction.ts'
+import { setLocal } from '../driver/sessions.ts'
+import { refusalOf } from './put-locks.ts'
+
+const waiting = setLocal({
+  lock_timeout: (limits.firstKeyMs * 4) / 5,
+  statement_timeout: limits.firstKeyMs,
+})
+
+/**
+ * Transactions that store the first key of a customer. An import that has stored one, and is not
+ * over, keeps them waiting. After some seconds it is refused like others of a locked customer.
+ */
+export const firstKeyTransactions =
+  (servers: Servers): Transact =>
+  (work) =>
+    transactOn(servers, waiting)(
+      async (session) => {
+        try {
+          return await work(session)
+        } catch (error) {
+          throw refusalOf(error, true)
+        }
+      },
+      performance.now() + 2 * limits.firstKeyMs,
+    )

@@ -1,0 +1,91 @@
+import { openBackground } from '../../background.ts'
+import { openOnce } from '../../platform/open-once.ts'
+import type { AuditDeps } from '../audit.ts'
+import type { OpenedStores, SealedDeps } from '../opened-stores.ts'
+import { describingExhaustion } from './database.ts'
+import { openSqliteFeeQuotes } from './fee-quotes.ts'
+import { openedFiles } from './files/opened-files.ts'
+import { besidePath, requireFiles, type StorePaths, storePaths } from './files/require-files.ts'
+import { watchFiles } from './files/watch-files.ts'
+import { claimIssuer, type IssuerClaim } from './issuer-claim.ts'
+import { appliedAt } from './migrate.ts'
+import { openSqliteAudit, openSqliteRecordReads } from './open-sqlite-audit.ts'
+import { openSqliteCredentials } from './open-sqlite-credentials.ts'
+import { openSqliteImports } from './open-sqlite-imports.ts'
+import { openSqliteStore } from './open-sqlite-store.ts'
+import { openSandboxState } from './sandbox/open-sandbox-state.ts'
+
+/** A command opens the files, `migrate` creates them, and a server watches them. */
+export type EmbeddedMode = 'opened' | 'created' | 'watched'
+
+/** The file on which every server of an embedded store holds a lock. */
+export const claimPath = ({ records }: StorePaths): string => besidePath(records, 'issuer.db')
+
+/** Clients, keys and quotes have their own file, so that an import never blocks them. */
+export function openEmbeddedStores(sources: SealedDeps, mode: EmbeddedMode): OpenedStores {
+  const { config, clock, log, sealing, background = openBackground(clock), metrics } = sources
+  const paths = storePaths(config.databaseUrl)
+  if (mode !== 'created') describingExhaustion(() => requireFiles(paths))
+  const files = openedFiles()
+  const noting = <S>(path: string, open: (path: string) => S) => {
+    const opened = describingExhaustion(() => open(path))
+    files.note(path)
+    return opened
+  }
+  const { records: recordsPath, credentials: credentialsPath } = paths
+  const records = openOnce(() =>
+    noting(recordsPath, (path) => openSqliteStore(path, clock, sealing, log, background, metrics)),
+  )
+  const credentials = openOnce(() =>
+    noting(credentialsPath, (path) => openSqliteCredentials(path, undefined, metrics)),
+  )
+  const quotes = openOnce(() =>
+    noting(credentialsPath, (path) => openSqliteFeeQuotes(path, clock, metrics)),
+  )
+  const imports = openOnce(() =>
+    noting(credentialsPath, (path) =>
+      openSqliteImports(path, { clock, background, log, mergesHere: mode !== 'watched' }),
+    ),
+  )
+  const reads = openOnce(() => noting(credentialsPath, openSqliteRecordReads))
+  const sandbox = openOnce(() => openSandboxState(paths, clock, sealing))
+  const watch =
+    mode === 'watched'
+      ? watchFiles({ files, written: credentialsPath, log, background })
+      : undefined
+  const confirmIntact = watch?.confirmIntact ?? files.confirm
+  const audit = openOnce((key: AuditDeps['key']) =>
+    noting(credentialsPath, (path) =>
+      openSqliteAudit(path, confirmIntact, { clock, key, metrics }),
+    ),
+  )
+  let claim: IssuerClaim | undefined
+  return {
+    records: records.open,
+    credentials: credentials.open,
+    quotes: quotes.open,
+    imports: imports.open,
+    reads: reads.open,
+    audit: audit.open,
+    schemaSteps: async () => [recordsPath, credentialsPath].flatMap(appliedAt),
+    sandbox: sandbox.open,
+    claimIssuer: async (issuer) => {
+      claim = await claimIssuer(claimPath(paths), issuer)
+      return claim.other
+    },
+    servesOperator: true,
+    watch,
+    confirmIntact: files.confirm,
+    close: async () => {
+      watch?.stop()
+      claim?.release()
+      await imports.close()
+      await reads.close()
+      await audit.close()
+      await sandbox.close()
+      await quotes.close()
+      await credentials.close()
+      await records.close()
+    },
+  }
+}
