@@ -114,8 +114,9 @@ function failingLog() {
           })),
         )
       },
-      withinMs: 1000,
-      waitMs: 1000,
+      // No test waits for these.
+      withinMs: 60_000,
+      waitMs: 60_000,
     },
     { clock: () => noon, key: () => first as AuditKey },
   )
@@ -423,4 +424,40 @@ test('verifying beside writers gives no false alarm', async (t) => {
     }
   })
   await writing
+})
+
+test('a full view is found by its record, until its line is pruned', async (t) => {
+  const place = await newStorePlace(t)
+  const timed = { now: noon, key: first }
+  const log = await open(place, timed)
+  const { customers: _, ...entry } = put('a')
+  const view = { ...entry, action: 'view_in_full', customer: 'acme', view: 'full' } as const
+  const person = { type: 'person', issuer: 'https://id.example', subject: 'ada' } as const
+  await log.write({ ...view, ids: ['a', 'b'], actor: person, reason: 'ticket "7"', rows: 2 })
+  await log.write({ ...view, customer: 'other' })
+  await log.write({ ...view, view: 'customer' })
+  await log.write(put('a'))
+  timed.now = noon + 10n * day
+  const { ids: _ids, ...list } = view
+  await log.write(list)
+  const part = {
+    customerId: 'acme',
+    kind: 'fiat-accounts',
+    id: 'a',
+    before: undefined,
+    readsMax: 9,
+  }
+  const seen = () =>
+    behindTheBack(place, async ({ reads }) =>
+      (await reads.list(part)).map(({ number: _number, ...read }) => read),
+    )
+  const { actor } = put('a')
+  const none = { rows: undefined, reason: undefined }
+  const later = { at: timed.now, action: 'view_in_full', actor, shown: 'list', ...none }
+  const earlier = { at: noon, action: 'view_in_full', actor: person, shown: 'record', rows: 2 }
+  assert.deepEqual(await seen(), [later, { ...earlier, reason: 'ticket "7"' }])
+  await behindTheBack(place, ({ reader }) =>
+    pruneAudit({ reader, before: noon + day, key: () => first, keyOf }),
+  )
+  assert.deepEqual(await seen(), [later])
 })

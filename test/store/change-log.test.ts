@@ -5,6 +5,7 @@ import {
   EventsUnknown,
   type StoredChange,
 } from '../../src/store/records/events.ts'
+import type { PruneKey } from '../../src/store/records/history.ts'
 import { describeStore } from '../support/describe-store.ts'
 import { aFiatAccount, anId, aStatement } from '../support/records.ts'
 
@@ -83,6 +84,31 @@ test('a reader that began before a pruning is refused if it has missed something
   assert.deepEqual((await read(level.last)).changes, [])
   // A new reader gets what is kept.
   assert.deepEqual((await read()).changes.map(shown), ['acme 3 fiat-accounts updated'])
+})
+
+test('a pruning takes the entries whose versions are all gone, and leaves the others', async () => {
+  const { store } = tested
+  const begun = await read()
+  const places: ChangePlace[] = []
+  for (const [at, status] of ['PENDING', 'REJECTED', 'PENDING'].entries()) {
+    await tested.take('fiat-accounts', [account(1, 'acme', status), account(2 + at, 'borealis')])
+    places.push((await read(places.at(-1) ?? begun.last)).last)
+  }
+  const [first, second, level] = places
+  assert.ok(first && second && level)
+  const now = (await read()).changes.at(-1)?.storedAt ?? 0n
+  let from: PruneKey | undefined
+  do {
+    from = (await store.operator.pruneHistory(now + 1_000_000n, from, 2)).next
+  } while (from !== undefined)
+  assert.equal((await tested.ask('select seq from bursar.change_log')).length, 4)
+  const kept = ['borealis 1 fiat-accounts created', 'borealis 2 fiat-accounts created']
+  const last = ['acme 3 fiat-accounts updated', 'borealis 3 fiat-accounts created']
+  assert.deepEqual((await read()).changes.map(shown), [...kept, ...last])
+  // The entry of acme's second version comes after this place and is gone.
+  await assert.rejects(read(first), EventsUnknown)
+  assert.deepEqual((await read(second)).changes.map(shown), last)
+  assert.deepEqual((await read(level)).changes, [])
 })
 
 test('a place that the log does not have is refused', async () => {

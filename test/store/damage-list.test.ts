@@ -20,6 +20,7 @@ import type { StoredRows } from '../../src/store/integrity/stored-rows.ts'
 import { StoreCorrupted, StoreDamaged } from '../../src/store/unavailable.ts'
 import { anId } from '../support/records.ts'
 import { firstPage } from '../support/selection.ts'
+import { passingSeals } from '../support/test-sealing.ts'
 
 /** A list that is full of damaged statements, and what it reported. */
 function fullList() {
@@ -42,9 +43,11 @@ function fullList() {
 }
 
 const noRows: StoredRows = {
+  membersOf: () => undefined,
   after: async () => [],
   find: async () => undefined,
   unpaired: async () => [],
+  otherTerms: async () => [],
 }
 
 test('processes that know the same damage count the same, each kind by itself', async () => {
@@ -136,6 +139,7 @@ test('a kind whose table the database cannot read has no list and no miss until 
       changedAt: async () => 1n,
     },
     list,
+    passingSeals(),
   )
   const acme = asTenant('acme')
   const get = (at: number) => records.get(acme, statement.full, anId(at), false)
@@ -174,6 +178,7 @@ describe('the watch over damage', () => {
     const stop = startDamageWatch({
       log,
       scans,
+      elapsedMs: () => now,
       damage: {
         found: () => [{ kind: 'statements', id: anId(1), fault: 'no match' }],
         lookAgain: async () => void looks.push(now),

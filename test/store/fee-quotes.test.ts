@@ -36,7 +36,7 @@ describe('consume', () => {
     const consumed = await quotes.operator.consume(request)
     const consumption = { withdrawal: 'withdrawal-1', at: noon + minutes(1) }
     const { lifeSeconds: _, ...quoted } = aQuote()
-    const quote = { ...quoted, ...times, customerId: 'acme', consumption }
+    const quote = { ...quoted, ...times, customerId: 'acme', consumption, isErased: false }
     assert.deepEqual(consumed, { outcome: 'consumed', quote, again: false })
     assert.deepEqual(await quotes.operator.find(idOf(1)), quote)
   })
@@ -119,6 +119,7 @@ describe('consume', () => {
     assert.deepEqual(recovery, {
       ...restored,
       clientsConfirmedAt: undefined,
+      erasuresRepeatedAt: undefined,
       reconciledAt: undefined,
     })
     assert.ok(recovery !== undefined)

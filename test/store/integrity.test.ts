@@ -13,6 +13,7 @@ import { StoreDamaged } from '../../src/store/unavailable.ts'
 import { openTestStore, rules, type TestStore } from '../support/record-store.ts'
 import { aFiatAccount, anId, aStatement } from '../support/records.ts'
 import { firstPage } from '../support/selection.ts'
+import { flipped } from '../support/test-sealing.ts'
 
 let tested: TestStore
 before(async () => {
@@ -37,10 +38,10 @@ const damages: readonly (readonly [sql: string, fault: RegExp])[] = [
     /masked body does not match its checksum/,
   ],
   [
-    `update bursar.fiat_account_full set body = replace(body, 'kept', 'kfpt')`,
-    /full body does not match its checksum/,
+    `update bursar.fiat_account_full set ${flipped('body')}`,
+    /its full body was changed, or belongs/,
   ],
-  [`update bursar.fiat_account_full set body = '{"id"'`, /its body is no record/],
+  [`update bursar.fiat_account_full set body = '{"id"'`, /its full body was changed, or belongs/],
   [`update bursar.fiat_account set ref_id = 'other'`, /column ref_id differs/],
   [`update bursar.fiat_account set updated_at = 1`, /column updated_at differs/],
   [`update bursar.fiat_account set deleted_at = 1`, /mark and the time of its deletion differ/],
@@ -49,7 +50,7 @@ const damages: readonly (readonly [sql: string, fault: RegExp])[] = [
     /only one of its two rows is deleted/,
   ],
   [`update bursar.fiat_account set checksum = 1`, /masked body does not match its checksum/],
-  [`update bursar.fiat_account_full set checksum = 1`, /full body does not match its checksum/],
+  [`update bursar.fiat_account_full set checksum = 1`, /its full body was changed, or belongs/],
   [`delete from bursar.fiat_account_full`, /the full record is missing/],
   [`delete from bursar.fiat_account`, /the masked record is missing/],
 ]
@@ -110,7 +111,7 @@ describe('the check of stored records', () => {
 
 /** What an export reads; the masked body and the derived columns are not in it. */
 const damagesOfExport = [
-  `update bursar.fiat_account_full set body = replace(body, 'kept', 'kfpt')`,
+  `update bursar.fiat_account_full set ${flipped('body')}`,
   `update bursar.fiat_account_full set checksum = 1`,
   `delete from bursar.fiat_account_full`,
   `delete from bursar.fiat_account`,
@@ -150,7 +151,7 @@ test('a past page refuses a replaced version that is not as it was stored, and n
     tested.store.operator.pageAsOf(resource, acme, view, { ...selection, limit })
   const { rows, more } = await read('full', 2)
   assert.deepEqual([rows, more], [2, true])
-  await tested.ask(`update bursar.superseded set body = replace(body, 'kept', 'kfpt')`)
+  await tested.ask(`update bursar.superseded set ${flipped('body')}`)
   await assert.rejects(read('full', 3), (error) => {
     assert.ok(error instanceof StoreDamaged)
     assert.match(error.message, new RegExp(`a version of ${anId(2)} is not as it was stored`))
@@ -166,6 +167,8 @@ describe('a damaged record', () => {
   const page = () => tested.store.customers.page(acme, fiatAccount.brief, firstPage)
   const other = asTenant('globex')
   const found = () => tested.store.damage.found()
+  const damageFirst = `update bursar.fiat_account_full set ${flipped('body')}
+    where id = '${anId(1)}'`
   const scanned = async () => {
     while (!(await tested.store.damage.scanNext())) assert.ok(true)
   }
@@ -175,9 +178,9 @@ describe('a damaged record', () => {
   })
 
   test('is refused by a get, once known, and answered again when it is mended', async () => {
-    await tested.ask(`update bursar.fiat_account_full set body = replace(body, 'kept', 'kfpt')`)
+    await tested.ask(damageFirst)
     await assert.rejects(get, StoreDamaged)
-    const fault = 'its body does not match its checksum'
+    const fault = 'its full body was changed, or belongs to a different record or version'
     assert.deepEqual(found(), [{ kind: 'fiat-accounts', id: anId(1), fault }])
     await tested.store.damage.lookAgain()
     assert.equal(found().length, 1)
@@ -212,8 +215,7 @@ describe('a damaged record', () => {
   })
 
   test('keeps no get of another record of its kind from its answer', async () => {
-    await tested.ask(`update bursar.fiat_account_full set body = replace(body, 'kept', 'kfpt')
-      where id = '${anId(1)}'`)
+    await tested.ask(damageFirst)
     await assert.rejects(get, StoreDamaged)
     const intact = await tested.store.customers.get(acme, fiatAccount.full, anId(2), false)
     assert.equal(JSON.parse(String(intact)).id, anId(2))
@@ -265,7 +267,7 @@ describe('a damaged record', () => {
     const record = renderRecord(fiatAccount.resource, check.record, 1)
     const unmatched = { outcome: 'unmatched', version: undefined }
     assert.deepEqual(await put({ ...record, id: anId(999) }, match), unmatched)
-    await tested.ask(`update bursar.fiat_account_full set body = replace(body, 'kept', 'kfpt')`)
+    await tested.ask(damageFirst)
     await assert.rejects(get, StoreDamaged)
     await assert.rejects(put(withdrawal), StoreDamaged)
     await assert.rejects(put({ ...record, id: anId(999) }, match), StoreDamaged)
@@ -279,7 +281,7 @@ describe('a damaged record', () => {
     const reads = () =>
       [1, 999].map((at) => tested.store.customers.get(other, fiatAccount.full, anId(at), false))
     assert.deepEqual(await Promise.all(reads()), [undefined, undefined])
-    await tested.ask(`update bursar.fiat_account_full set body = replace(body, 'kept', 'kfpt')`)
+    await tested.ask(damageFirst)
     await assert.rejects(get, StoreDamaged)
     for (const read of reads()) await assert.rejects(read, StoreDamaged)
     await tested.take('fiat-accounts', [account])

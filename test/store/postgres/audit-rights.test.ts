@@ -30,6 +30,10 @@ test('the program’s roles may insert lines of the audit log, and do nothing el
       'delete from bursar_audit.anchor',
       'drop table bursar_audit.line',
       'create table bursar_audit.other (id bigint)',
+      `insert into bursar_audit.seen (customer, kind, id, at, chain, sequence, entry)
+        values ('c', 'k', 'i', 1, 'c', 1, '{}')`,
+      'delete from bursar_audit.seen',
+      'select bursar_audit.note_seen()',
     ]) {
       await assert.rejects(
         execute(url, refused),
@@ -38,6 +42,22 @@ test('the program’s roles may insert lines of the audit log, and do nothing el
       )
     }
   }
+})
+
+test('the operator’s role reads who saw a record, and the customers’ role does not', async (t) => {
+  const database = await openTestDatabase()
+  t.after(database.drop)
+  const body = `{"action":"view_in_full","actor":{"type":"client","id":"core"},"outcome":"done","kind":"fiat-accounts","ids":["i"],"view":"full","customer":"acme"}`
+  await execute(roleUrl(database, 'bursar'), INSERT.replace('{}', body))
+  await execute(roleUrl(database, 'bursar_operator'), 'select * from bursar_audit.seen')
+  assert.deepEqual(
+    await database.ask('select customer, kind, id, at::text from bursar_audit.seen'),
+    [['acme', 'fiat-accounts', 'i', '0']],
+  )
+  await assert.rejects(
+    execute(roleUrl(database, 'bursar'), 'select * from bursar_audit.seen'),
+    /permission denied/,
+  )
 })
 
 test('an auditor reads and verifies the log, and cannot change it', async (t) => {

@@ -18,7 +18,7 @@ import { storeDisabled } from '../../support/store-disabled.ts'
 import { newStorePlace, openTestServers, operatorUrl } from '../../support/store-place.ts'
 import { openTestDatabase } from '../../support/test-database.ts'
 import { until } from '../../support/until.ts'
-import { askAt, onPostgres, prepareOwn } from '../support/postgres-world.ts'
+import { askAt, connectTo, onPostgres, prepareOwn } from '../support/postgres-world.ts'
 
 const client: Client = {
   id: 'client_acme',
@@ -364,18 +364,20 @@ onPostgres('a standby', () => {
 onPostgres('logins that wait for the database', () => {
   test('take no session from readers of records', async (t) => {
     const place = await openPlace('postgres', true)
-    const service = await startServiceAt(place, { store: 'postgres' })
+    const service = await startServiceAt(place, {
+      store: 'postgres',
+      // Two statements look up the clients of all logins. They would need each of these.
+      env: { BURSAR_DATABASE_CONNECTIONS_MAX: '2', BURSAR_DATABASE_TIMEOUT_MS: '10000' },
+    })
     t.after(service.stop)
     const page = async () => (await service.call('/v2/transfer/fiat-accounts?limit=1')).status
     assert.equal(await page(), 200)
-    const lock = `do $lock$ begin
-      lock table bursar.client_secret in access exclusive mode; perform pg_sleep(1);
-    end $lock$`
     const countOf = async (rows: string) =>
       Number((await askAt(place.superuserUrl ?? '', `select count(*) from ${rows}`))[0]?.[0])
-    const locked = askAt(place.superuserUrl ?? '', lock)
+    const holder = connectTo(place.superuserUrl ?? '')
+    t.after(() => holder.close())
+    await holder.execute('begin; lock table bursar.client_secret in access exclusive mode')
     const locks = "pg_locks where relation = 'bursar.client_secret'::regclass"
-    await until(async () => (await countOf(locks)) === 1)
     const login = (client: string) =>
       service.call('/oauth2/token', {
         as: null,
@@ -383,15 +385,12 @@ onPostgres('logins that wait for the database', () => {
         headers: { 'content-type': 'application/x-www-form-urlencoded' },
         body: `grant_type=client_credentials&client_id=${client}&client_secret=x`,
       })
-    let answered = 0
-    const logins = Array.from({ length: 50 }, async (_, index) => {
-      await login(`client_${index}`)
-      answered += 1
-    })
-    await until(async () => (await countOf(`${locks} and not granted`)) > 0)
+    const logins = Promise.all(Array.from({ length: 50 }, (_, at) => login(`client_${at}`)))
+    const waiting = () => countOf(`${locks} and not granted`)
+    await until(async () => (await waiting()) === 2)
     for (let count = 0; count < 5; count += 1) assert.equal(await page(), 200, `page ${count}`)
-    assert.equal(answered, 0, 'the pages waited for the logins')
-    await locked
-    await Promise.all(logins)
+    assert.equal(await waiting(), 2, 'the pages waited for the logins')
+    await holder.execute('commit')
+    await logins
   })
 })

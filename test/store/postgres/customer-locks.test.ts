@@ -5,17 +5,22 @@ import { resources } from '../../../src/resources/catalogue.ts'
 import { createPutStaging, indexStaged, stagingOfAll } from '../../../src/store/merge/staging.ts'
 import { openServers } from '../../../src/store/postgres/cluster/servers.ts'
 import { dialect } from '../../../src/store/postgres/dialect.ts'
-import { type Connection, openConnection } from '../../../src/store/postgres/driver/connection.ts'
-import { readingSessions } from '../../../src/store/postgres/driver/sessions.ts'
+import type { Connection } from '../../../src/store/postgres/driver/connection.ts'
+import {
+  readingSessions,
+  type SessionSettings,
+} from '../../../src/store/postgres/driver/sessions.ts'
 import { openWaitingLocks } from '../../../src/store/postgres/import/put-locks.ts'
 import { openPostgresStore } from '../../../src/store/postgres/records/open-postgres-store.ts'
 import { sessionOf } from '../../../src/store/postgres/session.ts'
 import type { Store } from '../../../src/store/records.ts'
+import { CustomersLocked } from '../../../src/store/unavailable.ts'
 import { orderFaults, readOrder } from '../../support/change-order.ts'
 import { openPostgresTestStore, openTestOperator, resourceOf } from '../../support/record-store.ts'
 import { aDepositAddress, aFiatAccount, anId, aStatement } from '../../support/records.ts'
 import { addressesOf, anyRole, testLoads } from '../../support/test-database.ts'
 import { untilHolds } from '../../support/until.ts'
+import { connectTo } from '../support/postgres-world.ts'
 import { putOne } from '../support/put-one.ts'
 
 let tested: Awaited<ReturnType<typeof openPostgresTestStore>>
@@ -52,11 +57,8 @@ beforeEach(async () => {
   await tested.ask('delete from bursar.customer')
 })
 
-async function openSession(): Promise<Connection> {
-  const [address] = addressesOf(tested.database.operatorUrl)
-  assert.ok(address !== undefined)
-  return openConnection(address, { parameters: {}, connectTimeoutMs: 5000 })
-}
+const openSession = (parameters?: SessionSettings): Connection =>
+  connectTo(tested.database.operatorUrl, parameters)
 
 /** Sessions of the operator that wait for a lock. */
 const isWaiting = async (count: number) =>
@@ -75,9 +77,7 @@ const file = { file: 'held.ndjson', sha256, user: 'test', sudoUser: undefined }
 
 /** Keeps the merge of a file open until it is released: it waits to write its journal. */
 async function holdImport(records: readonly object[], options: { takeOver?: boolean } = {}) {
-  const [address] = addressesOf(tested.database.superuserUrl)
-  assert.ok(address !== undefined)
-  const blocker = openConnection(address, { parameters: {}, connectTimeoutMs: 5000 })
+  const blocker = connectTo(tested.database.superuserUrl)
   await blocker.execute('begin; lock table bursar.import_journal in access exclusive mode')
   const kind = 'address' in (records[0] ?? {}) ? 'deposit-addresses' : 'fiat-accounts'
   const report = tested.take(kind, records, { origin: file, ...options })
@@ -139,19 +139,26 @@ test('a record that has waited too long for its customer is refused, and nothing
   assert.equal((await tested.exported('fiat-accounts')).length, 1)
 })
 
-/** Makes each commit of an account of customer `slow` take a while. Returns what ends that. */
+/** Makes each commit of an account of customer `slow` wait for `release`. */
 async function slowDown() {
+  const holder = openSession()
+  await holder.execute('select pg_advisory_lock(4711)')
   const [table, does] = ['bursar.fiat_account', 'public.wait_for_disk']
   await tested.ask(`create function ${does}() returns trigger language plpgsql as $$ begin
     if (select id from bursar.customer where number = new.customer) = 'slow' then
-      perform pg_sleep(0.5);
+      -- A wait for the lock itself would end with lock_timeout.
+      while not pg_try_advisory_xact_lock_shared(4711) loop
+        perform pg_sleep(0.02);
+      end loop;
     end if;
     return null;
   end $$`)
   await tested.ask(`create constraint trigger wait_for_disk after insert on ${table}
     deferrable initially deferred for each row execute function ${does}()`)
   return {
+    release: () => holder.execute('select pg_advisory_unlock(4711)'),
     [Symbol.asyncDispose]: async () => {
+      await holder.close()
       await tested.ask(`drop trigger wait_for_disk on ${table}`)
       await tested.ask(`drop function ${does}`)
     },
@@ -159,7 +166,7 @@ async function slowDown() {
 }
 
 test('a commit that takes long holds up no records of other customers, and keeps the order of its own', async () => {
-  await using _slow = await slowDown()
+  await using slow = await slowDown()
   const done: string[] = []
   const put = async (name: string, customerId: string, at: number) => {
     const { outcome } = await putOne(store, 'fiat-accounts', ofCustomer(customerId, at))
@@ -179,13 +186,14 @@ test('a commit that takes long holds up no records of other customers, and keeps
   )
   const second = put('slow, later', 'slow', 2)
   await Promise.all([put('other', 'other', 3), put('other', 'third', 4)])
+  await slow.release()
   await Promise.all([first, second])
   assert.deepEqual(done, ['other', 'other', 'slow', 'slow, later'])
   assert.deepEqual(orderFaults(await readOrder(tested.ask)), [])
 })
 
 test('a value is claimed by one transaction at a time, whether the one before it commits or not', async () => {
-  const [first, second, third] = [await openSession(), await openSession(), await openSession()]
+  const [first, second, third] = [openSession(), openSession(), openSession()]
   const claim = 'begin; insert into bursar.claim values (7)'
   await first.execute(claim)
   const claimedSecond = second.execute(claim)
@@ -254,6 +262,14 @@ test('a record of a new customer that an import adds waits for the import', asyn
   assert.deepEqual(orderFaults(await readOrder(tested.ask)), [])
 })
 
+test('a record that waits too long for the first key of its customer is refused', async () => {
+  await using held = await holdImport([ofCustomer('acme', 1)])
+  const record = ofCustomer('acme', 2)
+  await assert.rejects(putOne(store, 'fiat-accounts', record), CustomersLocked)
+  await held.release()
+  assert.equal((await putOne(store, 'fiat-accounts', record)).outcome, 'added')
+})
+
 test('a record with an address that an import stores waits, and then names the holder', async () => {
   await using held = await holdImport([ofAddress('acme', 1)])
   const own = putOne(store, 'deposit-addresses', ofAddress('other', 2))
@@ -295,7 +311,7 @@ test('a record does not take a value over from a customer that a merge holds', a
 
 test('the check of the order finds a writer that does not lock its customer', async () => {
   await tested.take('fiat-accounts', [ofCustomer('acme', 1)])
-  const writer = await openSession()
+  const writer = openSession()
   await writer.execute(`begin; insert into bursar.superseded
     (kind, customer, id, stored_at, replaced_at, change, event, body, checksum)
     select 'statements', number, '${anId(7)}', 1, 2, changes + 1, 0, '', 0 from bursar.customer`)
@@ -309,9 +325,8 @@ test('the check of the order finds a writer that does not lock its customer', as
 })
 
 test('a record that has waited for its customer releases its values by their index', async () => {
-  // Statistics of an empty table would be a reason to read it whole.
-  await tested.ask('alter table bursar.claim set (autovacuum_enabled = false)')
-  const session = await openSession()
+  // The settings of sessions that store single records. Without them the plan follows statistics.
+  const session = openSession(readingSessions(900))
   await using closing = new AsyncDisposableStack()
   closing.defer(() => session.close())
   await session.execute(`begin; ${createPutStaging(stagingOfAll(resources, dialect), dialect)};

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { openLog } from '../../../src/platform/log.ts'
+import { openServers } from '../../../src/store/postgres/cluster/servers.ts'
 import { openConnection } from '../../../src/store/postgres/driver/connection.ts'
 import {
   bulkTransaction,
@@ -7,7 +9,13 @@ import {
   readingSessions,
   type SessionSettings,
 } from '../../../src/store/postgres/driver/sessions.ts'
-import { addressesOf, openTestDatabase, type TestDatabase } from '../../support/test-database.ts'
+import { StoreUnavailable } from '../../../src/store/unavailable.ts'
+import {
+  addressesOf,
+  anyRole,
+  openTestDatabase,
+  type TestDatabase,
+} from '../../support/test-database.ts'
 import { untilHolds } from '../../support/until.ts'
 
 let database: TestDatabase
@@ -51,4 +59,27 @@ test('the server ends a statement whose client is gone', async () => {
   session.destroy()
   await left
   await untilHolds('the statement has ended', async () => (await count()) === '0', 10_000)
+})
+
+test('a server that starts learns of other issuers though requests have every session', async () => {
+  const servers = await openServers({
+    primaries: addressesOf(database.operatorUrl),
+    standbys: [],
+    parameters: readingSessions(2000),
+    requireRole: anyRole,
+    connectionsMax: 1,
+    withinMs: 400,
+    lagMsMax: 2000,
+    log: openLog('silent'),
+  })
+  try {
+    const held = servers.onPrimary((session) => session.execute('select pg_sleep(1.2)'), 2000)
+    const claimed = servers.claimIssuer('https://a.example')
+    const refused = servers.onPrimary((session) => session.execute('select 1'))
+    await assert.rejects(refused, StoreUnavailable)
+    assert.equal(await claimed, undefined)
+    await held
+  } finally {
+    await servers.close()
+  }
 })

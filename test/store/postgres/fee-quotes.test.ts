@@ -43,6 +43,7 @@ onPostgres('row-level security of fee quotes', () => {
     const refused = { code: '42501' }
     for (const forbidden of [
       `update bursar.fee_quote set withdrawal = 'w', consumed_at = 1`,
+      `update bursar.fee_quote set amount = '', fee = '', total = ''`,
       `update bursar.fee_quote set expires_at = 1`,
       'delete from bursar.fee_quote',
       'select * from bursar.fee_quote for update',
@@ -56,7 +57,7 @@ onPostgres('row-level security of fee quotes', () => {
     await assert.rejects(askAt(place.where, foreign.replace('from setting', '')), refused)
   })
 
-  test('allows the operator to update only the columns of a consumption', async (t) => {
+  test('allows the operator to consume and to erase a fee, and not to change one', async (t) => {
     const { place } = await twoCustomers(t)
     const operator = operatorUrl(place.where)
     assert.equal((await askAt(operator, 'select * from bursar.fee_quote')).length, 2)

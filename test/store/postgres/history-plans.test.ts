@@ -3,17 +3,21 @@ import { after, before, describe, test } from 'node:test'
 import { asTenant } from '../../../src/contract/principal.ts'
 import { lists } from '../../../src/operations/index.ts'
 import { resources } from '../../../src/resources/catalogue.ts'
+import { readsQuery } from '../../../src/store/audit/open-record-reads.ts'
+import { listStatements } from '../../../src/store/customers/find-customers.ts'
 import { dialect } from '../../../src/store/postgres/dialect.ts'
 import { pastPagesQuery } from '../../../src/store/postgres/records/past-batch.ts'
 import type { PastSelection } from '../../../src/store/records/history.ts'
+import { searchLookUps } from '../../../src/store/search/search.ts'
 import type { Statement } from '../../../src/store/session.ts'
 import { pastPageQuery } from '../../../src/store/versions/past-page-query.ts'
-import { searchLookUps } from '../../../src/store/versions/search.ts'
+import { latestStatements } from '../../../src/store/versions/read-latest-changes.ts'
 import { currentVersionOf } from '../../../src/store/versions/versions.ts'
 import { openPostgresTestStore } from '../../support/record-store.ts'
 import { anId } from '../../support/records.ts'
 import { firstPage } from '../../support/selection.ts'
 import { openPlans, type Plans } from '../support/postgres-plans.ts'
+import { wordWalks } from '../support/word-walks.ts'
 
 let tested: Awaited<ReturnType<typeof openPostgresTestStore>>
 let plans: Plans
@@ -93,10 +97,68 @@ test('every look-up of a search uses an index across customers', async () => {
   ]
   for (const query of queries) {
     const search = { query, customerId: undefined, hitsMax: 20, after: undefined }
-    for (const { matched, statement } of searchLookUps(search, dialect)) {
-      const text = await planOf(statement)
+    for (const { matched, look } of searchLookUps(search, dialect)) {
+      if ('terms' in look) continue
+      const text = await planOf(look)
       assert.match(text, /(_by_\w+_id|_identity|_by_exclusive_key)\b/, `${matched}\n${text}`)
       assert.doesNotMatch(text, /Seq Scan/, text)
     }
   }
+})
+
+test('a search by words walks the records of one word from its place, and looks the others up', async () => {
+  const seen = [...wordWalks(dialect)]
+  assert.ok(seen.length > 0)
+  for (const { walk, count, customerId, isLater } of seen) {
+    const plan = await planOf(walk)
+    const scope = customerId === undefined ? '' : ' AND \\(scope = '
+    const begun =
+      customerId === undefined ? 'ROW\\(scope, sort, "?position' : 'ROW\\(sort, "?position'
+    const condition = `term = [^\n]*${scope}[^\n]*${isLater ? begun : ''}`
+    assert.match(
+      plan,
+      new RegExp(`Scan using record_term_pkey on record_term\n +Index Cond: \\(+${condition}`),
+    )
+    assert.doesNotMatch(plan, /Seq Scan/)
+    assert.match(await planOf(count), /Scan using record_term_pkey/)
+  }
+})
+
+test('the list of customers walks the order of an index', async () => {
+  const values = {
+    firstById: ['a', 'b', 0, 3],
+    nextById: ['a', 'b', 1, 3],
+    findTerm: [1, 1],
+    byName: ['a', 'b', '', 0, 'a', 'b', 3],
+    findOne: ['acme'],
+    describe: ['{1,2}'],
+  }
+  for (const [name, text] of Object.entries(listStatements(dialect))) {
+    const plan = await planOf({ text, values: values[name as keyof typeof values] })
+    assert.doesNotMatch(plan, /Seq Scan/, name)
+    if (/ById/.test(name)) {
+      assert.match(
+        plan,
+        /Limit\n(?: +InitPlan.*\n(?: +->.*\n| {3}.*Cond.*\n)+)* +-> +Index (Only )?Scan using customer_by_text/,
+        plan,
+      )
+    }
+    if (name === 'byName')
+      assert.match(plan, /Limit\n +-> +Index (Only )?Scan using customer_term_pkey/, plan)
+  }
+})
+
+test('who saw a record is a range of one index, newest first', async () => {
+  const values = ['acme', 'fiat-accounts', anId(1), 9, 9, 3]
+  const plan = await planOf({ text: readsQuery(dialect), values })
+  assert.equal(plan.match(/Scan Backward using seen_by_record/g)?.length, 2, plan)
+  assert.doesNotMatch(plan, /Seq Scan/, plan)
+})
+
+test('the latest changes are found by the index of times, and by those of numbers', async () => {
+  const { owners, events } = latestStatements(dialect)
+  const first = await planOf({ text: owners, values: [100] })
+  assert.match(first, /Index (Only )?Scan Backward using revision_by_time/, first)
+  const last = await planOf({ text: events, values: ['{1,2}', '{1,0}'] })
+  assert.equal(last.match(/using \w+_by_change on/g)?.length, 10, last)
 })

@@ -32,8 +32,8 @@ let tested: Awaited<ReturnType<typeof openPostgresTestStore>>
 before(async () => {
   tested = await openPostgresTestStore()
   const store = (customer: string, first: number, rows: number) => `
-    insert into bursar.fiat_account (customer, position, id, body, stored_at, deleted, checksum, change, event)
-    select *, false, 0, 0, 0 from (${accounts(customer, first, rows)}) as made`
+    insert into bursar.fiat_account (customer, position, id, body, stored_at, deleted, checksum, change, event, status)
+    select *, false, 0, 0, 0, 'PENDING' from (${accounts(customer, first, rows)}) as made`
   // The statistics know customers of one record. Then one customer stores many.
   await tested.database.ask('alter table bursar.fiat_account set (autovacuum_enabled = false)')
   await tested.database.ask(`insert into bursar.customer (id)

@@ -64,6 +64,18 @@ describe('a pool of sessions', () => {
     assert.equal(await pool.run(async () => 'read', 5000, 70_000), 'read')
   })
 
+  test('opens no session for a request whose time is over', async () => {
+    const { opened, open } = fakeSessions()
+    const pool = openPool({ ...bounds, open })
+    for (const withinMs of [0, -30]) {
+      await assert.rejects(
+        pool.run(async () => {}, withinMs),
+        isUnavailable,
+      )
+    }
+    assert.equal(opened.length, 0)
+  })
+
   test('rejects a request at once if too many wait, and a waiting one when its time is up', async () => {
     const { open } = fakeSessions()
     const pool = openPool({ ...bounds, open })

@@ -18,7 +18,7 @@ import { addressesOf } from '../../support/test-database.ts'
 import { until } from '../../support/until.ts'
 
 /** Tables with a customer but without row-level security (decision 0031). */
-const withoutPolicies = ['client']
+const withoutPolicies = ['client', 'erasure']
 
 type Tested = Awaited<ReturnType<typeof openPostgresTestStore>>
 let tested: Tested

@@ -10,12 +10,13 @@ import { temporaryFolder } from '../../support/harness.ts'
 import { take } from '../../support/record-store.ts'
 import { anId, aStatement } from '../../support/records.ts'
 import { firstPage } from '../../support/selection.ts'
+import { testSealing } from '../../support/test-sealing.ts'
 
 test('a list shows no records of the customer to which a damaged index leads', async (t) => {
   const folder = temporaryFolder()
   t.after(() => rmSync(folder, { recursive: true }))
   const path = join(folder, 'records.db')
-  const stored = openSqliteStore(path, systemClock)
+  const stored = openSqliteStore(path, systemClock, testSealing)
   for (const [at, customer_id] of ['first', 'second', 'third'].entries()) {
     await take(stored, 'statements', [aStatement({ id: anId(at + 1), customer_id })])
   }
@@ -26,7 +27,7 @@ test('a list shows no records of the customer to which a damaged index leads', a
   assert.ok(at > 0)
   content[at + 'third'.length] = 2
   writeFileSync(path, content)
-  const damaged = openSqliteStore(path, systemClock)
+  const damaged = openSqliteStore(path, systemClock, testSealing)
   t.after(() => damaged.close())
   const filters = [[], [{ column: 'id', values: [anId(2), anId(3)] }]]
   for (const anyOf of filters) {

@@ -18,6 +18,7 @@ import { isLong } from '../../support/long.ts'
 import { take } from '../../support/record-store.ts'
 import { aFiatAccount, anId, anIssuerQuote, aStatement } from '../../support/records.ts'
 import { firstPage } from '../../support/selection.ts'
+import { testSealing } from '../../support/test-sealing.ts'
 
 const RECORDS = 400
 const FILES = isLong ? 200 : 24
@@ -93,7 +94,7 @@ const asked = reads()
 const expected = new Map<string, string>()
 
 before(async () => {
-  const store = openSqliteStore(whole, systemClock)
+  const store = openSqliteStore(whole, systemClock, testSealing)
   const places = Array.from({ length: RECORDS }, (_, at) => at)
   const common = (at: number) => ({
     id: anId(at),
@@ -179,7 +180,7 @@ const unknownIn = (store: Store) =>
 /** Opens a damaged copy, unless its damage is found by the opening itself. */
 function opened(path: string): Store | undefined {
   try {
-    return openSqliteStore(path, systemClock)
+    return openSqliteStore(path, systemClock, testSealing)
   } catch {
     return undefined
   }
@@ -239,14 +240,14 @@ describe('a store with flipped bits', () => {
     test(`keeps a mark over a restart until a check by ${name} has passed`, async () => {
       const path = join(folder, 'mended.db')
       writeFileSync(path, withoutIndex('statement_by_ref_id'), { mode: 0o600 })
-      const damaged = openSqliteStore(path, systemClock)
+      const damaged = openSqliteStore(path, systemClock, testSealing)
       await check(damaged)
       assert.deepEqual(recordKinds.filter(isMarked(damaged)), ['statements'])
-      const other = openSqliteStore(path, systemClock)
+      const other = openSqliteStore(path, systemClock, testSealing)
       await assert.rejects(listOf(other), StoreDamaged)
       await damaged.close()
       writeFileSync(path, readFileSync(whole), { mode: 0o600 })
-      const mended = openSqliteStore(path, systemClock)
+      const mended = openSqliteStore(path, systemClock, testSealing)
       await assert.rejects(listOf(mended), StoreDamaged)
       assert.equal(await unknownIn(mended).catch((error: Error) => error.name), 'StoreUnavailable')
       await check(mended)

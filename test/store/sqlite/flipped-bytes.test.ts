@@ -11,6 +11,7 @@ import { StoreUnavailable } from '../../../src/store/unavailable.ts'
 import { temporaryFolder } from '../../support/harness.ts'
 import { take } from '../../support/record-store.ts'
 import { anId, aStatement } from '../../support/records.ts'
+import { testSealing } from '../../support/test-sealing.ts'
 
 const acme = asTenant('acme')
 const RECORDS = 400
@@ -19,7 +20,7 @@ test('a get from a file with flipped bytes answers the record or refuses, and ne
   const folder = temporaryFolder()
   const path = join(folder, 'flipped.db')
   const ids = Array.from({ length: RECORDS }, (_, at) => anId(at + 1))
-  const before = openSqliteStore(path, systemClock)
+  const before = openSqliteStore(path, systemClock, testSealing)
   const records = ids.map((id) => aStatement({ id, customer_id: acme, ref_id: id }))
   assert.equal((await take(before, 'statements', records)).faultCount, 0)
   const whole = await Promise.all(
@@ -28,7 +29,7 @@ test('a get from a file with flipped bytes answers the record or refuses, and ne
   await before.close()
   emptyWal(path)
   flipBytes(path)
-  const store = openSqliteStore(path, systemClock)
+  const store = openSqliteStore(path, systemClock, testSealing)
   const outcomes = { right: 0, refused: 0, unknown: 0 }
   for (const [at, id] of ids.entries()) {
     try {

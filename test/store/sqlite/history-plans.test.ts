@@ -2,10 +2,14 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { lists } from '../../../src/operations/index.ts'
 import { resources } from '../../../src/resources/catalogue.ts'
+import { eventKinds } from '../../../src/resources/event-types.ts'
+import { listStatements } from '../../../src/store/customers/find-customers.ts'
 import type { PastSelection } from '../../../src/store/records/history.ts'
+import { searchLookUps } from '../../../src/store/search/search.ts'
+import type { Statement } from '../../../src/store/session.ts'
 import { dialect } from '../../../src/store/sqlite/dialect.ts'
 import { pastPageQuery } from '../../../src/store/versions/past-page-query.ts'
-import { searchLookUps } from '../../../src/store/versions/search.ts'
+import { readEvents } from '../../../src/store/versions/read-events.ts'
 import {
   currentVersionOf,
   versionBefore,
@@ -14,6 +18,7 @@ import {
 import { resourceOf } from '../../support/record-store.ts'
 import { firstPage } from '../../support/selection.ts'
 import { openPlans, type Plans } from '../support/sqlite-plans.ts'
+import { wordWalks } from '../support/word-walks.ts'
 
 let plans: Plans
 
@@ -97,12 +102,60 @@ test('every look-up of a search uses an index', () => {
   const seen = new Set<string>()
   for (const query of queries) {
     const search = { query, customerId: undefined, hitsMax: 20, after: undefined }
-    for (const { resource, matched, statement } of searchLookUps(search, dialect)) {
-      const steps = plans.explain(statement.text)
+    for (const { resource, matched, look } of searchLookUps(search, dialect)) {
+      if ('terms' in look) continue
+      const steps = plans.explain(look.text)
       assert.match(steps.join('\n'), new RegExp(`^SEARCH ${resource.table} USING INDEX`))
       assert.doesNotMatch(steps.join('\n'), /TEMP B-TREE/, matched)
       seen.add(`${resource.kind} ${matched}`)
     }
   }
   assert.equal(seen.size, 19, [...seen].join('\n'))
+})
+
+test('a search by words walks the records of one word from its place, and looks the others up', () => {
+  const seen = [...wordWalks(dialect)]
+  assert.ok(seen.length > 0)
+  for (const { walk, count, customerId, isLater } of seen) {
+    const steps = plans.explain(walk.text)
+    const begun = customerId === undefined ? '\\(scope,sort,position\\)' : '\\(sort,position\\)'
+    const place = isLater ? ` AND ${begun}>` : ''
+    const scope = customerId === undefined ? '' : ' AND scope=\\?'
+    const search = new RegExp(`^SEARCH record_term USING PRIMARY KEY \\(term=\\?${scope}${place}`)
+    assert.ok(
+      steps.some((step) => search.test(step)),
+      steps.join('\n'),
+    )
+    assert.doesNotMatch(steps.join('\n'), /TEMP B-TREE|SCAN (?!held)/)
+    const counted = plans.explain(count.text).join('\n')
+    assert.match(counted, /SEARCH record_term USING PRIMARY KEY \(term=\?/)
+  }
+})
+
+test('the list of customers walks the order of an index', () => {
+  for (const [name, text] of Object.entries(listStatements(dialect))) {
+    const steps = plans.explain(text)
+    assertSearches(steps.filter((step) => !/^SCAN (named|reached)$/.test(step)))
+    assert.doesNotMatch(steps.join('\n'), /TEMP B-TREE/, name)
+  }
+})
+
+test('a page of events begins its scans at its place, and compares nothing before it', async () => {
+  const statements: string[] = []
+  const reads = {
+    rows: async ({ text }: Statement) => {
+      statements.push(text)
+      return []
+    },
+  }
+  const after = { change: 500n, storedAt: 1n, pruned: 0n }
+  const { page } = readEvents(reads, dialect, 'acme')
+  const kinds = new Set<string>(eventKinds)
+  await assert.rejects(page({ kinds, order: 'ASC', after, limit: 100 }))
+  const [text = ''] = statements
+  const operations = plans.operations(text)
+  // A lower bound besides the one that a scan begins at is compared for each row that it passes.
+  const isBound = (operation: string) => operation === 'Le' || operation === 'Lt'
+  assert.deepEqual(operations.filter(isBound), [])
+  assert.ok(operations.includes('SeekGT'))
 })

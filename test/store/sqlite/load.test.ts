@@ -11,6 +11,7 @@ import { openSqliteStore } from '../../../src/store/sqlite/open-sqlite-store.ts'
 import { temporaryFolder } from '../../support/harness.ts'
 import { resourceOf, take } from '../../support/record-store.ts'
 import { anId, anIssuerQuote } from '../../support/records.ts'
+import { passingSeals, testSealing } from '../../support/test-sealing.ts'
 
 const folder = temporaryFolder()
 const path = join(folder, 'records.db')
@@ -19,7 +20,7 @@ let store: Store
 
 before(() => {
   // The connection of a server, which stays open.
-  store = openSqliteStore(path, systemClock)
+  store = openSqliteStore(path, systemClock, testSealing)
 })
 after(async () => {
   await store.close()
@@ -32,11 +33,12 @@ const quotes = (from: number, count: number) =>
   )
 
 /** The store with its own free space, as if its disk were small, and its own wait for others. */
-const storeWith = (deps: Omit<Parameters<typeof beginImport>[2], 'clock'>): Store => ({
+const storeWith = (deps: Omit<Parameters<typeof beginImport>[2], 'clock' | 'seals'>): Store => ({
   ...store,
   operator: {
     ...store.operator,
-    beginLoad: (resource) => beginImport(path, resource, { clock: systemClock, ...deps }),
+    beginLoad: (resource) =>
+      beginImport(path, resource, { clock: systemClock, seals: passingSeals(), ...deps }),
   },
 })
 
@@ -88,7 +90,7 @@ test('what comes from a pipe is refused once the disk has less room than it has 
   const megabyte = 'x'.repeat(1024 * 1024)
   const piped = (count: number) => () => {
     const space = spaceFor(path, 0, () => 60_000_000)
-    for (let at = 0; at < count; at += 1) space.add({ full: megabyte, masked: null })
+    for (let at = 0; at < count; at += 1) space.add({ stored: megabyte, masked: null })
   }
   piped(50)()
   assert.throws(piped(70), {
@@ -110,7 +112,7 @@ test('a merge is refused for what it writes, so the same file again needs no spa
 test('neither an import nor the scan makes a records file where the store has vanished', async () => {
   const volume = join(folder, 'volume')
   const lost = join(volume, 'records.db')
-  const vanishing = openSqliteStore(lost, systemClock)
+  const vanishing = openSqliteStore(lost, systemClock, testSealing)
   for (const leave of ['folder', 'nothing']) {
     rmSync(volume, { recursive: true })
     if (leave === 'folder') mkdirSync(volume, { mode: 0o700 })

@@ -1,5 +1,6 @@
 import { describe } from 'node:test'
-import { openConnection } from '../../../src/store/postgres/driver/connection.ts'
+import { type Connection, openConnection } from '../../../src/store/postgres/driver/connection.ts'
+import type { SessionSettings } from '../../../src/store/postgres/driver/sessions.ts'
 import type { PostgresServer } from '../../support/postgres-server.ts'
 import { addressesOf, prepareServer, testStore } from '../../support/test-database.ts'
 
@@ -7,11 +8,16 @@ import { addressesOf, prepareServer, testStore } from '../../support/test-databa
 export const onPostgres: (name: string, suite: () => void) => void =
   testStore === 'postgres' ? describe : () => {}
 
-/** Runs one statement on the first server of a URL and returns the rows as text. */
-export async function askAt(url: string, sql: string): Promise<(string | null)[][]> {
+/** Connects to the first server of a URL. The caller closes it. */
+export function connectTo(url: string, parameters: SessionSettings = {}): Connection {
   const [address] = addressesOf(url)
   if (address === undefined) throw new Error('the URL names no server')
-  const connection = openConnection(address, { parameters: {}, connectTimeoutMs: 5000 })
+  return openConnection(address, { parameters, connectTimeoutMs: 5000 })
+}
+
+/** Runs one statement on the first server of a URL and returns the rows as text. */
+export async function askAt(url: string, sql: string): Promise<(string | null)[][]> {
+  const connection = connectTo(url)
   try {
     const rows = await connection.query({ text: sql })
     return rows.map((row) => row.map((value) => (value === null ? null : String(value))))

@@ -4,6 +4,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { systemClock } from '../../../src/platform/clock.ts'
 import { openSqliteStore } from '../../../src/store/sqlite/open-sqlite-store.ts'
 import { temporaryFolder } from '../../support/harness.ts'
+import { testSealing } from '../../support/test-sealing.ts'
 
 export type Plans = ReturnType<typeof openPlans>
 
@@ -11,7 +12,7 @@ export type Plans = ReturnType<typeof openPlans>
 export function openPlans() {
   const folder = temporaryFolder()
   const path = join(folder, 'plans.db')
-  const store = openSqliteStore(path, systemClock)
+  const store = openSqliteStore(path, systemClock, testSealing)
   const db = new DatabaseSync(path)
   return {
     /** The steps of a query. */
@@ -20,6 +21,12 @@ export function openPlans() {
         .prepare(`explain query plan ${sql}`)
         .all()
         .map((row) => String(row.detail)),
+    /** The operations of the program that a query is compiled to. */
+    operations: (sql: string): string[] =>
+      db
+        .prepare(`explain ${sql.replaceAll(/\$(\d+)/g, '?$1')}`)
+        .all()
+        .map(({ opcode }) => String(opcode)),
     close: async () => {
       db.close()
       await store.close()
