@@ -28,6 +28,11 @@ export function noteFullView({ caller, headers, trace }: Accessing, accessed: Ac
   trace.deed = { action: 'view_in_full', ...accessed, view: 'full', ...stated }
 }
 
+/** Notes whose record is shown in full, once it was found. */
+export function noteOwner(trace: Trace, customer: string): void {
+  if (trace.deed?.view === 'full') trace.deed = { ...trace.deed, customer }
+}
+
 /** Throws unless the caller may export lists. Notes what the audit log must have. */
 export function noteExport({ caller, trace }: Accessing, accessed: Accessed): void {
   if (!caller.scopes.has('ingest:export')) {

@@ -117,7 +117,7 @@ export type WorkAnswer = {
   readonly resume?: Uint8Array | undefined
 }
 
-/** Does what an operation declares, or throws a Problem. `service.ts` binds it. */
+/** Does what an operation declares, or throws a Problem. The composition root binds it. */
 export type Work<C extends Caller> = (input: WorkInput<C>) => Promise<WorkAnswer>
 
 /** What the operator, or a test that controls a sandbox, may call. */

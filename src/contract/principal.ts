@@ -2,7 +2,8 @@ declare const tenantBrand: unique symbol
 
 /**
  * The customer whose records a request may see. Another string does not compile in its place.
- * Only `oauth/` may call `asTenant`: it has looked up the client of a checked token.
+ * `oauth/` calls `asTenant` for the client of a checked token, and the operator’s own reads for the
+ * customer that they name.
  */
 export type Tenant = string & { readonly [tenantBrand]: true }
 

@@ -41,6 +41,10 @@ export type Resource<Column extends string = string, Kind extends string = strin
   readonly uniqueMembers: readonly string[]
   /** Members that together belong to one customer: no record of another one may repeat them. */
   readonly exclusive: Exclusive | undefined
+  /** The values of the member `status`, by which lists of all customers are read. */
+  readonly statuses: readonly string[]
+  /** What else the record is found or sorted by across customers. */
+  readonly terms: Terms | undefined
   /** Members that the operator sends and no response shows. */
   readonly withheldMembers: readonly string[]
   /** Checks that a schema cannot express, such as checksums. */
@@ -63,6 +67,37 @@ export type Exclusive = {
   readonly keysOf: (value: string) => readonly string[]
 }
 
+/**
+ * The terms of a kind. They are derived from the record alone, so that the store can compare them
+ * with it, and a record has few of them.
+ */
+export type Terms = {
+  /** One letter that begins the stored terms of the kind, and of no other kind. */
+  readonly letter: string
+  readonly of: (record: RecordInput) => readonly Term[]
+  /** How a search looks a text up among them; absent where they are only for lists. */
+  readonly sought?: (text: string) => readonly Sought[]
+}
+
+/** The names of terms, each of which a record that a search finds has. None find nothing. */
+export type Sought = {
+  /** The member that the answer names. */
+  readonly matched: string
+  readonly names: readonly string[]
+  readonly isPrivate?: boolean
+}
+
+/** Something that records are found by, or with `sort` an order in which they are listed. */
+export type Term = {
+  readonly name: string
+  /** The place of the record in the order of the term: texts are compared byte by byte. */
+  readonly sort?: string
+  /** The time from which the record is listed, in microseconds; absent for any time. */
+  readonly since?: bigint
+  /** Whether the store has only a keyed digest of the name, for those who may see full records. */
+  readonly isPrivate?: boolean
+}
+
 declare const listedBrand: unique symbol
 
 /** A table with the sort key and the filter columns of a resource, so pages can be read from it. */
@@ -78,7 +113,14 @@ export type View<R extends Resource = Resource, Table extends string = string> =
 
 export type ListView<R extends Resource = Resource> = View<R, ListedTable>
 
-type Plain = 'deletable' | 'uniqueMembers' | 'exclusive' | 'check' | 'complete'
+type Plain =
+  | 'deletable'
+  | 'uniqueMembers'
+  | 'exclusive'
+  | 'statuses'
+  | 'terms'
+  | 'check'
+  | 'complete'
 
 /** Declares a resource. Members that most kinds do not need have defaults. */
 export function defineResource<const Kind extends string, const Column extends string = never>(
@@ -88,6 +130,8 @@ export function defineResource<const Kind extends string, const Column extends s
     deletable: false,
     uniqueMembers: [],
     exclusive: undefined,
+    statuses: [],
+    terms: undefined,
     check: () => [],
     complete: (record) => record,
     ...declaration,
@@ -126,3 +170,6 @@ const viewSchema = (
 /** The table that stores unmasked records: a separate table if the resource has a mask. */
 export const fullTable = ({ table, mask }: Resource): string =>
   mask === undefined ? table : `${table}_full`
+
+/** Whether the full records of a kind are sealed in the store: those that its lists mask. */
+export const isSealedKind = ({ mask }: Pick<Resource, 'mask'>): boolean => mask !== undefined

@@ -23,6 +23,7 @@ export const operatorScopes = [
   'ingest:write_issuer_quote_executions',
   'ingest:read_record',
   'ingest:read_history',
+  'ingest:read_audit',
   'ingest:search',
   'ingest:export',
   'ingest:read_health',

@@ -78,7 +78,7 @@ const wait = described(
       reason: `must be between 0 and ${limits.eventsWaitSecondsMax}`,
     }),
   ),
-  'How many seconds the answer may wait for an event, where there is none yet.',
+  'How many seconds the answer may wait for an event, where there is none yet. Without one it comes up to a fifth earlier, so that readers do not return together.',
 )
 
 export const listEvents = operation({

@@ -179,11 +179,14 @@ export function objectAt(parent: unknown, member: string): RecordInput | undefin
   return typeof value === 'object' && value !== null ? (value as RecordInput) : undefined
 }
 
+/** Members of a network that name a bank. */
+export const routingParts = ['routing_details', 'intermediary_routing_details']
+
 /** ABA routing numbers of the wire and rtp networks that fail their checksum. */
 export function routingFaults(record: RecordInput): RecordFault[] {
   const networks = objectAt(record, 'fiat_network_instructions')
   return ['wire', 'rtp'].flatMap((network) =>
-    ['routing_details', 'intermediary_routing_details'].flatMap((part) => {
+    routingParts.flatMap((part) => {
       const routing = objectAt(objectAt(networks, network), part)
       const number = routing?.routing_number
       if (routing?.routing_number_type !== 'ABA' || typeof number !== 'string') return []

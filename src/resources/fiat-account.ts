@@ -11,6 +11,7 @@ import {
 } from '../contract/members.ts'
 import { operatorMembers } from '../contract/operator-members.ts'
 import { defineResource, listView, type RecordInput, unmaskedView } from '../contract/resource.ts'
+import { accountTerms } from './account-terms.ts'
 import {
   fiatAccountOwner,
   fiatNetworkInstructions,
@@ -22,7 +23,7 @@ import {
   withoutNullPerson,
 } from './bank-details.ts'
 
-export const fiatAccountStatuses = ['PENDING', 'APPROVED', 'REJECTED'] as const
+const fiatAccountStatuses = ['PENDING', 'APPROVED', 'REJECTED'] as const
 
 const status = about(
   'Whether the account may be used: APPROVED after a check, else PENDING or REJECTED.',
@@ -90,6 +91,8 @@ const resource = defineResource({
   columns: {},
   orderBy: 'created_at',
   deletable: true,
+  statuses: fiatAccountStatuses,
+  terms: { letter: 'a', ...accountTerms },
   withheldMembers: ['customer_id', 'deleted_at', 'source_version'],
   check: routingFaults,
   complete: withoutNullPerson,

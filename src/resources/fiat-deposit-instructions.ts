@@ -16,6 +16,7 @@ import {
   type RecordFault,
   type RecordInput,
 } from '../contract/resource.ts'
+import { networkTerms } from './account-terms.ts'
 import {
   fiatAccountOwner,
   fiatNetworkInstructions,
@@ -26,7 +27,7 @@ import {
   withoutNullPerson,
 } from './bank-details.ts'
 
-export const depositInstructionsStatuses = ['VALID', 'DEPRECATED'] as const
+const depositInstructionsStatuses = ['VALID', 'DEPRECATED'] as const
 
 const NIL_UUID = '00000000-0000-0000-0000-000000000000'
 
@@ -95,6 +96,8 @@ const resource = defineResource({
   },
   orderBy: 'created_at',
   uniqueMembers: ['memo_id'],
+  statuses: depositInstructionsStatuses,
+  terms: { letter: 'i', ...networkTerms },
   withheldMembers: ['source_version'],
   check: (record) => [...routingFaults(record), ...doubledMembers(record)],
   complete: (record) => withoutNullPerson(hoist(record)),

@@ -13,7 +13,7 @@ import {
 import { operatorMembers } from '../contract/operator-members.ts'
 import { defineResource, listView } from '../contract/resource.ts'
 
-export const issuerQuoteStatuses = ['PENDING', 'COMPLETE', 'FAILED'] as const
+const issuerQuoteStatuses = ['PENDING', 'COMPLETE', 'FAILED'] as const
 
 export const issuerQuoteStatus = component(
   'IssuerQuoteStatus',
@@ -51,6 +51,7 @@ const resource = defineResource({
   }),
   columns: { profileId: 'profile_id', status: 'status' },
   orderBy: 'created_at',
+  statuses: issuerQuoteStatuses,
   withheldMembers: ['customer_id', 'source_version'],
 })
 

@@ -18,8 +18,9 @@ import {
   type RecordInput,
   type RecordRules,
 } from '../contract/resource.ts'
+import { statementTerms } from './statement-terms.ts'
 
-export const statementStatuses = [
+const statementStatuses = [
   'STATEMENT_STATUS_UNSPECIFIED',
   'STATEMENT_STATUS_INITIATED',
   'STATEMENT_STATUS_GENERATED',
@@ -74,6 +75,8 @@ const resource = defineResource({
   record: objectMember({ ...answered, ...operatorMembers.versioned }),
   columns: { status: 'status' },
   orderBy: 'period_start',
+  statuses: statementStatuses,
+  terms: { letter: 's', of: statementTerms },
   withheldMembers: ['source_version'],
   check: unregistered,
 })

@@ -63,6 +63,7 @@ describe('200', () => {
       createdAt: second,
       expiresAt: second + 600_000_000n,
       consumption: undefined,
+      isErased: false,
     })
   })
 

@@ -41,7 +41,7 @@ export const consumeWithdrawalFee = operation({
     404: { description: 'There is no such fee of this customer.' },
     409: {
       description:
-        'The fee is another withdrawal’s, was quoted for other figures, has expired, or is not reconciled after a restore.',
+        'The fee is another withdrawal’s, was quoted for other figures, has expired, is not reconciled after a restore, or its customer was erased.',
       types: ['fee-mismatched', 'fee-consumed', 'fee-expired', 'fee-not-reconciled'],
     },
   },

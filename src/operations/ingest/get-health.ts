@@ -21,6 +21,12 @@ const job = Type.Object({
   running_since: Type.Optional(about('Since when a run goes on.', timestampMember)),
 })
 
+const minute = Type.Object({
+  at: about('When the minute began.', timestampMember),
+  count: about('How many requests were answered.', Type.Integer({ minimum: 0 })),
+  failed: about('How many of them with a status of 500 or above.', Type.Integer({ minimum: 0 })),
+})
+
 export const getHealth = operation({
   id: 'getHealth',
   title: 'Read the health of the process',
@@ -44,6 +50,15 @@ export const getHealth = operation({
           ),
         ),
         jobs: about('Each job that the process runs on a timer.', Type.Array(job)),
+        requests: about(
+          'What callers have sent to this process in the last hour, without health checks.',
+          Type.Object({
+            minutes: about(
+              'Each minute since the first request, oldest first.',
+              Type.Array(minute, { maxItems: 60 }),
+            ),
+          }),
+        ),
       },
       { description: 'The health of a process.' },
     ),

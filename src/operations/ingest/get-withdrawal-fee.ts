@@ -3,6 +3,11 @@ import { about, component, enumMember } from '../../contract/members.ts'
 import { operation } from '../../contract/operation.ts'
 import { guaranteedFeeMembers } from './guaranteed-fee-members.ts'
 
+const { destination_address, amount, fee, total, ...kept } = guaranteedFeeMembers
+
+/** They are erased with their customer. */
+const erasable = Type.Partial(Type.Object({ destination_address, amount, fee, total })).properties
+
 export const getWithdrawalFee = operation({
   id: 'getWithdrawalFee',
   title: 'Read a guaranteed fee',
@@ -16,7 +21,8 @@ export const getWithdrawalFee = operation({
     name: 'GuaranteedFeeState',
     schema: Type.Object(
       {
-        ...guaranteedFeeMembers,
+        ...kept,
+        ...erasable,
         state: about(
           'Consumed by a withdrawal, else expired by the clock of the store, else open.',
           component(
@@ -26,7 +32,10 @@ export const getWithdrawalFee = operation({
           ),
         ),
       },
-      { description: 'A guaranteed fee, and what has become of it.' },
+      {
+        description:
+          'A guaranteed fee, and what has become of it. Where its customer was erased, it has no address and no figures.',
+      },
     ),
   },
 })

@@ -1,9 +1,14 @@
 import type { Operation } from '../../contract/operation.ts'
 import { consumeWithdrawalFee } from './consume-withdrawal-fee.ts'
+import { getAttention } from './get-attention.ts'
 import { getCaller } from './get-caller.ts'
 import { getHealth } from './get-health.ts'
 import { getWithdrawalFee } from './get-withdrawal-fee.ts'
 import { listChanges } from './list-changes.ts'
+import { listCustomers } from './list-customers.ts'
+import { listLatestChanges } from './list-latest-changes.ts'
+import { getRecordReads } from './list-record-reads.ts'
+import { listAllRecords } from './listed-records.ts'
 import { getRecordHistories, listPastRecords } from './record-histories.ts'
 import { cancelImport, getImport, listImports } from './registered-imports.ts'
 import { searchRecords } from './search-records.ts'
@@ -16,9 +21,14 @@ export const ingestOperations: readonly Operation[] = [
   ...deleteRecords,
   ...postRecords,
   ...getRecordHistories,
+  ...getRecordReads,
   ...listPastRecords,
+  listCustomers,
+  ...listAllRecords,
   listChanges,
+  listLatestChanges,
   searchRecords,
+  getAttention,
   getWithdrawalFee,
   consumeWithdrawalFee,
   listImports,

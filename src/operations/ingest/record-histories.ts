@@ -9,7 +9,13 @@ import { resources } from '../../resources/catalogue.ts'
 import { lists } from '../index.ts'
 import { accessReason, nameOf, pluralOf } from './stored-records.ts'
 
-const origin = component(
+/** What a page of a list is read for. */
+export const purpose = described(
+  enumOf(['look_up', 'export'], 'look_up'),
+  'An export requires the scope ingest:export too; the log records each page that a person takes.',
+)
+
+export const origin = component(
   'VersionOrigin',
   'Who stored a version.',
   Type.Object({
@@ -52,6 +58,10 @@ export const getRecordHistories: readonly Operation[] = resources.map((resource)
       name: `${nameOf(resource)}History`,
       schema: Type.Object(
         {
+          kept_since: about(
+            'From when on the customer’s records of this kind are known. What was before is unknown, and is not the same as nothing.',
+            timestampMember,
+          ),
           versions: about(
             'The versions, oldest first.',
             Type.Array(
@@ -104,10 +114,7 @@ export const listPastRecords: readonly PastList[] = lists.map((list) =>
         enumOf(['customer', 'full'], 'customer'),
         'The records as the customer sees them in the list, or in full; this requires the scope ingest:read_record too.',
       ),
-      purpose: described(
-        enumOf(['look_up', 'export'], 'look_up'),
-        'An export requires the scope ingest:export too; the log records each that a person takes.',
-      ),
+      purpose,
     },
     answers: {
       404: { description: 'The client is bound to another customer.' },

@@ -1,21 +1,25 @@
 import { Type } from 'typebox'
 import { described, text } from '../../contract/fields.ts'
-import { about, enumMember, timestampMember } from '../../contract/members.ts'
+import { about, asComponent, enumMember, timestampMember } from '../../contract/members.ts'
 import { operation } from '../../contract/operation.ts'
 import { nextPageCursor, pageCursor } from '../../contract/paging.ts'
 import { recordKinds } from '../../resources/catalogue.ts'
+import { lists } from '../index.ts'
 
 export const searchRecords = operation({
   id: 'searchRecords',
   title: 'Find records and fees',
   summary:
-    'Finds records and fees of every customer by an identifier: an id, ref_id, memo, address, account, identity or profile id, fee id or withdrawal reference, each complete, or at least the first six characters of a memo.',
+    'Finds records and fees of every customer by an identifier: an id, ref_id, memo, address, account, identity or profile id, fee id or withdrawal reference, each complete, or at least the first six characters of a memo, the last four of a longer account number, whole words of the name of a bank, or those of an owner for callers with `ingest:read_record`.',
   tag: 'Search',
   method: 'GET',
   path: '/ingest/v1/search',
   scope: 'ingest:search',
   query: {
-    q: described(text, 'What to find; compared as it is, and an id in either case.'),
+    q: described(
+      text,
+      'What to find: an identifier as it is, an id in either case, or words in any case and without accents.',
+    ),
     page_cursor: pageCursor,
   },
   required: ['q'],
@@ -35,6 +39,12 @@ export const searchRecords = operation({
                 timestampMember,
               ),
               matched: about('The member that matched.', Type.String()),
+              record: Type.Optional(
+                about(
+                  'The record as its customer’s list shows it; none of a fee.',
+                  Type.Union(lists.map(({ view }) => asComponent(view))),
+                ),
+              ),
             }),
             { maxItems: 20 },
           ),

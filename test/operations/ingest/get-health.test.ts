@@ -40,6 +40,7 @@ test('names each job of the process that answers, and when it ran last', async (
       'sweep-fee-quotes',
       'report-imports',
       'report-audit',
+      'reseal-bodies',
       'compare-checksums',
       'check-tables',
       'recheck-damage',
@@ -65,4 +66,21 @@ test('shows no job in the public answer', async () => {
     assert.deepEqual(Object.keys(body), ['status'], path)
   }
   assert.equal((await service.call('/ingest/v1/health')).status, 403)
+})
+
+test('counts the requests of callers by minute, and no health checks', async () => {
+  const token = await operatorToken(service, 'counter', ['ingest:read_health'])
+  const sum = async () => {
+    const { body } = await service.call('/ingest/v1/health', { token })
+    return body.requests.minutes.reduce(
+      (all: number, { count }: { readonly count: number }) => all + count,
+      0,
+    )
+  }
+  const before = await sum()
+  assert.ok(before > 0)
+  for (const path of ['/healthz', '/readyz']) await service.call(path, { as: null })
+  await service.call('/v2/transfer/fiat-accounts')
+  // The call that answers is counted once it was answered.
+  assert.equal(await sum(), before + 2)
 })
