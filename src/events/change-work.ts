@@ -1,4 +1,6 @@
 import type { OperatorWork } from '../contract/operation.ts'
+import { describeOrigin } from '../history/history-work.ts'
+import { readUpdates } from '../history/read-update.ts'
 import { limits } from '../platform/limits.ts'
 import { eventKinds } from '../resources/event-types.ts'
 import {
@@ -68,3 +70,23 @@ const describeChange = (customerId: string, event: StoredEvent, secret: Uint8Arr
   customer_id: customerId,
   ...describeEvent(event, secret),
 })
+
+/** The work of listLatestChanges. A bound client reads its customer's alone. */
+export const latestChangesWork =
+  ({ store }: ChangeDeps): OperatorWork =>
+  async ({ caller, parameters, trace }) => {
+    const changesMax = Number(parameters.get('limit') ?? limits.latestChangesMax)
+    const named = parameters.get('customer_id')
+    const { boundTo } = caller
+    const isForeign = boundTo !== null && named !== undefined && named !== boundTo
+    const customerId = boundTo ?? (named === undefined ? undefined : String(named))
+    const found = isForeign ? [] : await store.operator.latestChanges(customerId, changesMax)
+    trace.rows = found.length
+    const updates = await readUpdates(store.operator, found)
+    const changes = found.map((change) => ({
+      ...describeChange(change.customerId, change, change.secret),
+      ...updates.get(change),
+      origin: describeOrigin(change.origin, boundTo !== null),
+    }))
+    return { body: { changes } }
+  }

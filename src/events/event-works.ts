@@ -1,4 +1,4 @@
-import { setImmediate as turn } from 'node:timers/promises'
+import { setTimeout as passing, setImmediate as turn } from 'node:timers/promises'
 import type { Work, WorkInput } from '../contract/operation.ts'
 import type { Principal } from '../contract/principal.ts'
 import { noneFound, problem } from '../contract/problem.ts'
@@ -7,6 +7,7 @@ import { eventKinds, eventTypeOf, kindOfType, kindsOfScopes } from '../resources
 import { eventPlaceOf, eventPosition } from '../store/position.ts'
 import type { CustomerEvents, EventPlace, StoredEvent } from '../store/records/events.ts'
 import type { Store } from '../store/records.ts'
+import { StoreDamaged, StoreUnavailable } from '../store/unavailable.ts'
 import type { Instant } from '../values/instant.ts'
 import {
   type BoundOperator,
@@ -47,7 +48,8 @@ export function listEventsWork({ store }: EventDeps): Work<Principal> {
     asked: Asked,
     seconds: number,
   ): Promise<FoundEvents> {
-    const endsAt = performance.now() + 1000 * seconds
+    const endsAt =
+      performance.now() + 1000 * seconds * (1 - limits.eventsWaitSpread * Math.random())
     const { tenant, clientId } = caller
     const leave = waits.enter(clientId)
     // Before the first read, so that no change falls between the two.
@@ -61,12 +63,28 @@ export function listEventsWork({ store }: EventDeps): Work<Principal> {
         const countAgain = request.rest()
         const isChanged = await wait.until(found.changes, endsAt, left).finally(countAgain)
         if (!isChanged) break
-        found = await readSome(fresh, { ...asked, after: found.last ?? asked.after })
+        const next = { ...asked, after: found.last ?? asked.after }
+        found = await patiently(() => readSome(fresh, next), endsAt)
       }
       return found
     } finally {
       wait.end()
       leave()
+    }
+  }
+}
+
+/** Many readers wake at once and share few sessions, so one that got none in time tries again. */
+async function patiently<T>(read: () => Promise<T>, endsAt: number): Promise<T> {
+  for (;;) {
+    try {
+      return await read()
+    } catch (error) {
+      const pauseMs = limits.eventsReadAgainMs * (1 + Math.random())
+      const isLate = performance.now() + pauseMs > endsAt
+      if (!(error instanceof StoreUnavailable) || error instanceof StoreDamaged || isLate)
+        throw error
+      await passing(pauseMs)
     }
   }
 }

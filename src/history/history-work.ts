@@ -9,6 +9,7 @@ import { positionMicros, positionOf } from '../store/position.ts'
 import type { History, RecordName, Version, VersionOrigin } from '../store/records/history.ts'
 import type { Store } from '../store/records.ts'
 import { printInstant } from '../values/instant.ts'
+import { changedMembers } from './changed-members.ts'
 
 type HistoryDeps = { readonly store: Pick<Store, 'operator'>; readonly clock: Clock }
 
@@ -30,6 +31,8 @@ export const historyWork =
       hidesTaker: input.caller.boundTo !== null,
     }
     const versions: object[] = []
+    let keptSince = 0n
+    let customer = ''
     let after = input.after && positionMicros(input.after)
     let bytes = 0
     let last: Version | undefined
@@ -38,6 +41,8 @@ export const historyWork =
       const part = { after, versionsMax: stepOf(versions.length, bytes, versionsMax) }
       const found = await store.operator.history(resource, name, part)
       const history = requireFound(resource, input, found)
+      keptSince = history.keptSince
+      customer = history.customerId
       versions.push(...describeHistory(history, view).versions)
       for (const { line } of history.versions) bytes += line.length
       last = history.versions.at(-1)
@@ -48,10 +53,11 @@ export const historyWork =
     }
     input.trace.rows = versions.length
     if (resource.mask !== undefined && !isMasked) {
-      noteFullView(input, { kind: resource.kind, ids: [idOf(input)] })
+      noteFullView(input, { kind: resource.kind, ids: [idOf(input)], customer })
     }
     const end = hasMore ? last : undefined
-    return { body: { versions }, next: end && positionOf(end.storedAt, idOf(input)) }
+    const body = { kept_since: printInstant(keptSince), versions }
+    return { body, next: end && positionOf(end.storedAt, idOf(input)) }
   }
 
 /** Versions to read next: few while their size is unknown, and as many as a step has bytes for. */
@@ -128,7 +134,8 @@ function describeVersion(
   }
 }
 
-function describeOrigin(origin: VersionOrigin | undefined, hidesTaker: boolean) {
+/** Who stored a version, as the API answers it. */
+export function describeOrigin(origin: VersionOrigin | undefined, hidesTaker: boolean) {
   if (origin === undefined) return {}
   if (origin.tookOver && hidesTaker) return { command: TAKE_OVER }
   const line = origin.line === undefined ? {} : { line: origin.line }
@@ -143,23 +150,3 @@ function describeOrigin(origin: VersionOrigin | undefined, hidesTaker: boolean) 
 }
 
 const TAKE_OVER = 'take-over'
-
-type Members = Readonly<Record<string, unknown>>
-
-/**
- * The paths of the members that differ, such as `fiat_account_owner.name`, in the order of the
- * records. An array differs as a whole.
- */
-function changedMembers(before: Members, after: Members): readonly string[] {
-  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])]
-  return names.flatMap((name) => {
-    const [one, other] = [before[name], after[name]]
-    if (isObject(one) && isObject(other)) {
-      return changedMembers(one, other).map((inner) => `${name}.${inner}`)
-    }
-    return JSON.stringify(one) === JSON.stringify(other) ? [] : [name]
-  })
-}
-
-const isObject = (value: unknown): value is Members =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -1,5 +1,6 @@
 import type { OperatorWork } from '../contract/operation.ts'
 import { limits } from '../platform/limits.ts'
+import { resources } from '../resources/catalogue.ts'
 import type { FeeQuoteStore } from '../store/fee-quotes.ts'
 import { positionId, positionMicros, positionOf } from '../store/position.ts'
 import type { Search, SearchHit } from '../store/records/history.ts'
@@ -20,26 +21,50 @@ export const searchWork =
       customerId: caller.boundTo ?? undefined,
       hitsMax: limits.searchHitsMax + 1,
       after,
+      findsOwners: caller.scopes.has('ingest:read_record'),
     }
-    const [records, fees] = await Promise.all([
+    const [{ hits: records, stoppedAt }, fees] = await Promise.all([
       store.operator.search(search),
       findFees(quotes, search),
     ])
-    const found = [...records, ...fees]
+    // The look-ups of fees come after those of records.
+    const found = stoppedAt === undefined ? [...records, ...fees] : records
     const hits = found.slice(0, limits.searchHitsMax)
     trace.rows = hits.length
+    const bodies = await readBodies(store, hits)
     return {
-      body: { hits: hits.map(describeHit) },
-      next: found.length > hits.length ? hits.at(-1)?.place : undefined,
+      body: { hits: hits.map((hit) => describeHit(hit, bodies.get(keyOf(hit)))) },
+      next: found.length > hits.length ? hits.at(-1)?.place : stoppedAt,
     }
   }
 
-const describeHit = ({ kind, id, customerId, at, matched }: SearchHit) => ({
+/** What lists show of the records that were found. */
+async function readBodies(
+  { operator }: SearchDeps['store'],
+  hits: readonly SearchHit[],
+): Promise<ReadonlyMap<string, string>> {
+  const bodies = new Map<string, string>()
+  for (const [kind, found] of Map.groupBy(hits, (hit) => hit.kind)) {
+    const resource = resources.find((one) => one.kind === kind)
+    if (resource === undefined) continue
+    const listed = await operator.across(resource).listed(found.map(({ id }) => id))
+    for (const [id, { body }] of listed) bodies.set(keyOf({ kind, id }), body)
+  }
+  return bodies
+}
+
+const keyOf = ({ kind, id }: Pick<SearchHit, 'kind' | 'id'>): string => `${kind} ${id}`
+
+const describeHit = (
+  { kind, id, customerId, at, matched }: SearchHit,
+  body: string | undefined,
+) => ({
   kind,
   id,
   customer_id: customerId,
   at: printInstant(at),
   matched,
+  ...(body !== undefined && { record: JSON.parse(body) }),
 })
 
 /** The look-ups of fees come after those of records, which have lower numbers. */

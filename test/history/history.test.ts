@@ -110,9 +110,9 @@ describe('the history of a record', () => {
     assert.equal(first.record.status, 'STATEMENT_STATUS_GENERATED')
     const path = `statements/${anId(901)}/history?limit=1`
     const { next_page_cursor: cursor, ...part } = (await get(path)).body
-    assert.deepEqual(part, { versions: [first] })
+    assert.deepEqual(part, { kept_since: body.kept_since, versions: [first] })
     const later = await get(`${path}&page_cursor=${cursor}`)
-    assert.deepEqual(later.body, { versions: [second] })
+    assert.deepEqual(later.body, { kept_since: body.kept_since, versions: [second] })
     // The cursor is of this record and of this client's customers.
     const other = await get(`statements/${anId(902)}/history?page_cursor=${cursor}`)
     assert.deepEqual([other.status, other.body.meta.errors[0].code], [400, 'other_filters'])
@@ -376,7 +376,9 @@ describe('a time before the store kept a customer’s records of a kind', () => 
   })
 
   test('is unknown, in every read of the past, and names since when records are kept', async () => {
-    const { stored_at: since } = (await get(`${path}/history`)).body.versions[0]
+    const history = (await get(`${path}/history`)).body
+    const { stored_at: since } = history.versions[0]
+    assert.equal(history.kept_since, since)
     const detail = `issuer-quote-executions of this customer are kept since ${since}; earlier states are unknown`
     for (const at of [earlier, '1960-01-01T00:00:00Z']) {
       for (const read of [path, list, `${list}?view=full`, `${list}?ids=${anId(951)}`]) {
@@ -465,6 +467,130 @@ describe('a search', () => {
       ['fiat-deposit-instructions', memo.id, 'memo_id'],
     ])
     assert.deepEqual(await search(memo.memo_id.slice(0, 5)), [])
+  })
+
+  test('finds a memo in any case', async () => {
+    const [memo] = (await service.call('/v2/transfer/fiat-deposit-instructions?limit=1')).body.items
+    const found = [['fiat-deposit-instructions', memo.id, 'memo_id']]
+    assert.deepEqual(await search(memo.memo_id.toLowerCase()), found)
+  })
+
+  test('finds account numbers by their last four characters, masked, each record once', async () => {
+    const network = (account_number: string) => ({ scb: { account_number } })
+    const accounts = Array.from({ length: 25 }, (_, at) =>
+      aFiatAccount({
+        id: anId(1400 + at),
+        customer_id: at % 2 === 0 ? 'newco' : 'elsewhere',
+        ref_id: `end-${at}`,
+        fiat_network_instructions: network(`70000${at}QQ46`),
+      }),
+    )
+    const short = aFiatAccount({
+      id: anId(1450),
+      ref_id: 'end-short',
+      fiat_network_instructions: network('QQ46'),
+    })
+    await take(service.parts.store, 'fiat-accounts', [...accounts, short])
+    const instructions = someDepositInstructions({
+      id: anId(1451),
+      customer_id: 'newco',
+      memo_id: 'ENDOFNUMBER00001',
+      fiat_network_instructions: network('123QQ46'),
+    })
+    await take(service.parts.store, 'fiat-deposit-instructions', [instructions])
+    const first = await get('search?q=QQ46')
+    const second = await get(`search?q=QQ46&page_cursor=${first.body.next_page_cursor}`)
+    const hits = [...first.body.hits, ...second.body.hits]
+    assert.deepEqual(
+      hits.map(({ id }) => id).toSorted(),
+      [...accounts, instructions].map(({ id }) => String(id)).toSorted(),
+    )
+    assert.ok(hits.every(({ matched }) => matched === 'account_number'))
+    const account = hits.find(({ id }) => id === anId(1400))
+    const shown = account.record.fiat_network_instructions.scb.account_number
+    assert.deepEqual([shown, account.customer_id], ['XXXXXXQQ46', 'newco'])
+    const ofNewco = hits.filter(({ customer_id: customer }) => customer === 'newco')
+    const ofBound = await search('QQ46', bound)
+    assert.deepEqual(
+      ofBound.map(([, id]: string[]) => id).toSorted(),
+      ofNewco.map(({ id }) => id).toSorted(),
+    )
+    assert.deepEqual(await search('q46'), [])
+  })
+
+  test('finds accounts by words of their banks and owners, the latter for those who may see them', async () => {
+    const wire = (bank_name: string) => ({
+      wire: {
+        account_number: '70001234',
+        fiat_account_owner_address: { country: 'USA' },
+        routing_details: {
+          routing_number_type: 'SWIFT',
+          routing_number: 'ABCDEFGH',
+          bank_name,
+          bank_address: { country: 'USA' },
+        },
+      },
+    })
+    const owner = (name: string) => ({ institution_details: { name } })
+    const account = (at: number, customer_id: string, bank: string, name: string) =>
+      aFiatAccount({
+        id: anId(at),
+        customer_id,
+        ref_id: `words-${at}`,
+        fiat_network_instructions: wire(bank),
+        fiat_account_owner: owner(name),
+      })
+    await take(service.parts.store, 'fiat-accounts', [
+      account(1460, 'newco', 'Wexler Farge Bank, N.A.', 'Élan Größe GmbH'),
+      account(1461, 'elsewhere', 'Bank of Wexler', 'Farge Élan'),
+      account(1462, 'elsewhere', 'Wexler Farge Bank', 'Wexler Farge Holding'),
+    ])
+    const found = async (query: string, as = token) =>
+      (await search(query, as)).map(([, id, matched]: string[]) => [id, matched]).toSorted()
+    assert.deepEqual(await found('wexler FARGE'), [
+      [anId(1460), 'bank_name'],
+      [anId(1462), 'bank_name'],
+    ])
+    assert.deepEqual(await found('farge wexler n.a.', bound), [[anId(1460), 'bank_name']])
+    assert.deepEqual((await found('wexler')).length, 3)
+    assert.deepEqual(await found('elan grosse'), [])
+    assert.deepEqual(await found('ELAN größe'), [[anId(1460), 'fiat_account_owner']])
+    assert.deepEqual(await found('elan', bound), [[anId(1460), 'fiat_account_owner']])
+    assert.deepEqual(await found('holding'), [[anId(1462), 'fiat_account_owner']])
+    assert.deepEqual(await found('hold'), [])
+    assert.deepEqual(await found('bank elan'), [])
+    const others = await operatorToken(service, 'searcher', ['ingest:search'])
+    assert.deepEqual(await found('holding', others), [])
+    assert.deepEqual((await found('wexler farge', others)).length, 2)
+  })
+
+  test('pages through many records of common words, and ends', async () => {
+    const accounts = Array.from({ length: 130 }, (_, at) =>
+      aFiatAccount({
+        id: anId(5000 + at),
+        customer_id: at % 2 === 0 ? 'newco' : 'elsewhere',
+        ref_id: `common-${at}`,
+        fiat_account_owner: {
+          institution_details: { name: at % 10 === 0 ? 'Zubrowka Trading' : 'Zubrowka' },
+        },
+      }),
+    )
+    await take(service.parts.store, 'fiat-accounts', accounts)
+    const all = async (query: string) => {
+      const ids: string[] = []
+      let cursor: string | undefined = ''
+      while (cursor !== undefined) {
+        const { body } = await get(`search?q=${encodeURIComponent(query)}&page_cursor=${cursor}`)
+        ids.push(...body.hits.map(({ id }: { readonly id: string }) => id))
+        cursor = body.next_page_cursor
+      }
+      return ids.toSorted()
+    }
+    const ids = accounts.map(({ id }) => String(id))
+    assert.deepEqual(await all('zubrowka'), ids.toSorted())
+    const trading = ids.filter((_, at) => at % 10 === 0)
+    assert.deepEqual(await all('zubrowka trading'), trading.toSorted())
+    assert.deepEqual(await all('zubrowka limited'), [])
   })
 
   test('answers 20 hits and the cursor of the next ones, each record once', async () => {

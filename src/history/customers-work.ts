@@ -1,0 +1,58 @@
+import type { OperatorWork } from '../contract/operation.ts'
+import { limits } from '../platform/limits.ts'
+import { recordKinds } from '../resources/catalogue.ts'
+import { customerPlaceOf, customerPosition } from '../store/position.ts'
+import type {
+  CustomerEntry,
+  CustomerPage,
+  CustomerSearch,
+} from '../store/records/customer-entries.ts'
+import type { Store } from '../store/records.ts'
+import { largest } from '../values/bounds.ts'
+import { matchesPrefix } from '../values/display-name.ts'
+import { printInstant } from '../values/instant.ts'
+
+type CustomersDeps = { readonly store: Pick<Store, 'operator'> }
+
+/** The work of listCustomers. */
+export const customersWork =
+  ({ store }: CustomersDeps): OperatorWork =>
+  async ({ caller, parameters, after, trace }) => {
+    const { customers } = store.operator
+    const search = {
+      prefix: String(parameters.get('prefix') ?? '').trim(),
+      after: after && customerPlaceOf(after),
+      customersMax: Number(parameters.get('limit') ?? limits.customersPageMax),
+    }
+    const found =
+      caller.boundTo === null
+        ? await customers.list(search)
+        : pageOfOne(await customers.find(caller.boundTo), search)
+    trace.rows = found.customers.length
+    return {
+      body: { customers: found.customers.map(describeCustomer) },
+      next: found.next && customerPosition(found.next),
+    }
+  }
+
+/** The one customer of a bound client, if the search is for it. */
+function pageOfOne(entry: CustomerEntry | undefined, { prefix }: CustomerSearch): CustomerPage {
+  const isFound = entry !== undefined && matchesPrefix(entry, prefix)
+  return { customers: isFound ? [entry] : [], next: undefined }
+}
+
+/** A customer as HTTP and the command line show it. */
+export function describeCustomer({ id, name, kinds }: CustomerEntry) {
+  const changed = kinds.values().reduce((last, kind) => largest(last, kind.changedAt), 0n)
+  const kept = recordKinds.flatMap((kind) => {
+    const since = kinds.get(kind)?.keptSince
+    return since === undefined ? [] : [[kind, printInstant(since)]]
+  })
+  return {
+    id,
+    ...(name !== undefined && { name }),
+    counts: Object.fromEntries(recordKinds.map((kind) => [kind, kinds.get(kind)?.live ?? 0])),
+    ...(changed > 0n && { changed_at: printInstant(changed) }),
+    kept_since: Object.fromEntries(kept),
+  }
+}

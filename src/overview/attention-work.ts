@@ -1,0 +1,89 @@
+import type { OperatorWork } from '../contract/operation.ts'
+import type { Clock } from '../platform/clock.ts'
+import { limits } from '../platform/limits.ts'
+import { type RecordKind, resourceOf } from '../resources/catalogue.ts'
+import type { Counted, Counting } from '../store/records/across.ts'
+import type { Store } from '../store/records.ts'
+import { DAY_MICROS, HOUR_MICROS, printInstant } from '../values/instant.ts'
+import { customerOf } from './list-work.ts'
+import { sumShortfalls } from './sum-shortfalls.ts'
+
+type AttentionDeps = { readonly store: Pick<Store, 'operator'>; readonly clock: Clock }
+
+type Matter = Partial<Omit<Counting, 'customerId' | 'status'>> & {
+  readonly kind: RecordKind
+  readonly status: string
+}
+
+/** What a person should look at, by the member of the answer. `since` is when it begins. */
+const mattersAt = (now: bigint): Readonly<Record<string, Matter & { since?: bigint }>> => {
+  const [yesterday, lastWeek] = [now - DAY_MICROS, now - 7n * DAY_MICROS]
+  return {
+    failed_quotes: {
+      kind: 'issuer-quote-executions',
+      status: 'FAILED',
+      from: yesterday,
+      since: yesterday,
+    },
+    pending_quotes: {
+      kind: 'issuer-quote-executions',
+      status: 'PENDING',
+      until: now - HOUR_MICROS,
+    },
+    pending_accounts: { kind: 'fiat-accounts', status: 'PENDING' },
+    rejected_accounts: { kind: 'fiat-accounts', status: 'REJECTED' },
+    deprecated_instructions: {
+      kind: 'fiat-deposit-instructions',
+      status: 'DEPRECATED',
+      storedSince: lastWeek,
+      since: lastWeek,
+    },
+  }
+}
+
+/** The work of getAttention. One matter is read after another, so no request fills a pool. */
+export const attentionWork =
+  ({ store, clock }: AttentionDeps): OperatorWork =>
+  async (input) => {
+    const deadline = performance.now() + limits.attentionMs
+    const now = clock()
+    const { customerId, isForeign } = customerOf(input)
+    const described: Record<string, object> = {}
+    for (const [name, { kind, since, ...matter }] of Object.entries(mattersAt(now))) {
+      const counting = {
+        from: undefined,
+        until: undefined,
+        storedSince: undefined,
+        ...matter,
+        customerId,
+      }
+      const across = store.operator.across(resourceOf(kind))
+      const counted = isForeign ? nothing : await across.count(counting, deadline)
+      described[name] = describeCount(counted, since)
+    }
+    const statements = store.operator.across(resourceOf('statements'))
+    const shortfalls = isForeign
+      ? []
+      : await sumShortfalls(statements, { customerId, now, deadline })
+    return { body: { shortfalls, ...described } }
+  }
+
+const nothing: Counted = {
+  count: 0,
+  more: false,
+  oldest: undefined,
+  newest: undefined,
+  customers: [],
+}
+
+const describeCount = (
+  { count, more, oldest, newest, customers }: Counted,
+  since: bigint | undefined,
+) => ({
+  count,
+  more,
+  ...(since !== undefined && { since: printInstant(since) }),
+  ...(oldest !== undefined && { oldest: printInstant(oldest) }),
+  ...(newest !== undefined && { newest: printInstant(newest) }),
+  customers: customers.map((one) => ({ customer_id: one.customerId, count: one.count })),
+})
