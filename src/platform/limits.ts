@@ -17,7 +17,11 @@ export const limits = {
   eventsPageMax: 100,
   /** How long a request may wait for an event. Proxies end silent requests after a minute. */
   eventsWaitSecondsMax: 30,
-  /** Requests that wait for events, of one client and of a process. Each holds some 10 KB. */
+  /** The shortest pause before a reader that was woken, and got no session, reads again. */
+  eventsReadAgainMs: 100,
+  /** By chance a wait ends up to this part of its time early, so that readers return apart. */
+  eventsWaitSpread: 0.2,
+  /** Requests that wait for events, of one client and of a process. Each holds some 23 KB. */
   eventsWaitingPerClientMax: 100,
   eventsWaitingMax: 12_000,
   /** Events that one page of a filtered feed reads at most, and at a time: some milliseconds. */
@@ -111,6 +115,17 @@ export const limits = {
   faultsAnsweredMax: 100,
   /** Hits of a search: more than a person reads. */
   searchHitsMax: 20,
+  /** Records that a search by words compares in a step of some milliseconds, and its steps. */
+  searchRowsTogether: 200,
+  searchStepsMax: 25,
+  /** Words of a query that are compared; the others are left out. */
+  searchWordsMax: 8,
+  /** The newest changes that are answered; the customers and the updates read together for them. */
+  latestChangesMax: 25,
+  latestCustomersTogether: 8,
+  latestUpdatesTogether: 4,
+  /** Customers of one page, each with its counts of every kind: about 500 bytes. */
+  customersPageMax: 100,
   /** Longer than the idle timeout of common load balancers (60 s), so that they close first. */
   keepAliveTimeoutMs: 72_000,
   /** Those that wait for events, as many in progress, and some that do nothing. */
@@ -189,6 +204,9 @@ export const limits = {
   spansFlushedMs: 3000,
   /** Warnings about lost spans are as far apart. */
   spansLostWarnedMs: 60_000,
+  /** How long `serve` tries to start on a database that answers late. */
+  startRetriedMs: 30_000,
+  startPauseMs: 500,
   /** npm forwards a signal within milliseconds; a person who insists presses a key again. */
   signalForwardedMs: 500,
   /** How often a server under npm looks whether npm was killed. It costs a system call. */
@@ -250,6 +268,8 @@ export const limits = {
   faultsReportedMax: 1000,
   /** Imports that one list shows: more than a year of daily files of every kind. */
   importsListedMax: 10_000,
+  /** The list of erasures that a restored store repeats: some hundred thousand customers. */
+  erasureListBytesMax: 64 * 1024 * 1024,
   /** No token that Bursar issues lives longer. A rotated key stays published for as long. */
   tokenLifeSecondsMax: 3600,
   /** Clock skew between Bursar's own hosts. NTP keeps them within milliseconds. */
@@ -262,6 +282,8 @@ export const limits = {
   personTokenLifeSecondsMax: 3600,
   /** Bounds what is decoded before a signature is checked. Bursar's tokens have 700 characters. */
   tokenLengthMax: 8192,
+  /** Commas, colons and brackets of its header or claims. One with 200 groups has some 270. */
+  jwtSeparatorsMax: 500,
   /** Cache of checked tokens, by digest: about 4 MB. */
   checkedTokensMax: 10_000,
   checkedTokenLifeSeconds: 60,

@@ -1,10 +1,33 @@
 /** Limits of the stores: damage, fee quotes, locks, files and sessions. */
 export const storeLimits = {
+  /** Customers whose keys a process keeps in memory, some 500 bytes each. */
+  customerKeysMax: 20_000,
+  /** Characters of opened and sealed bodies that a process keeps in memory, one byte each. */
+  openedBodyCharactersMax: 24 * 1024 * 1024,
+  /** Customers whose first keys an import makes; those of further ones take a commit each. */
+  madeKeysMax: 20_000,
+  /** Full records of each kind that `doctor` opens: a second or two. */
+  doctorBodiesMax: 10_000,
+  /**
+   * Counts of records that `doctor` compares: of so many customers in a step, of at most so many
+   * records of a kind, and for so long in all.
+   */
+  comparedCustomers: 50,
+  comparedRecordsMax: 100_000,
+  doctorCountsMs: 5000,
+  /** Bodies that one step brings to another form, some 5 ms, and the pauses between two steps. */
+  resealedTogether: 100,
+  resealRestMs: 20,
+  resealIdleMs: 5000,
   /** Damaged records that a process knows by id. With more, restoring a backup is the answer. */
   damageListedMax: 100,
-  /** Rows of one step of the scan for damage, about 0.5 ms, and its pauses: 1,000 rows a second. */
+  /**
+   * Rows of one step of the scan for damage, and its pauses: at most 1,000 rows a second, and at
+   * most 3 % of a core. A step takes 0.5 ms, and some milliseconds where it opens sealed records.
+   */
   scanRows: 100,
   scanRestMs: 100,
+  scanRestTimes: 32,
   /** Pause after a round over the whole store, and interval of looking again at known damage. */
   scanRoundRestMs: 60_000,
   damageLookMs: 1000,
@@ -23,8 +46,26 @@ export const storeLimits = {
   scanLockMs: 300,
   scanStatementMs: 1000,
   scanStepMs: 2000,
+  /**
+   * Places that a step of a list of all customers reads, about 1 ms, and its steps: a page is
+   * shorter where more rows than that lie between its records.
+   */
+  acrossRowsTogether: 1000,
+  acrossStepsMax: 6,
+  /** Records of one matter that staff get counted or added, and how long an answer may take. */
+  attentionRowsMax: 10_000,
+  attentionMs: 5000,
+  /** Customers and periods that it names, and assets of shortfalls. */
+  attentionCustomersMax: 10,
+  attentionPeriodsMax: 24,
+  startsMax: 20,
+  /** Records of its page: as many as a person looks at. Each is parsed. */
+  acrossPageMax: 100,
   /** Rows that an integrity check holds in memory at a time: about 1 MB. */
   checkedRowsMax: 500,
+  /** How long a server that starts tries to learn of other issuers on its store. */
+  issuerClaimMs: 20_000,
+  issuerClaimPauseMs: 100,
   /** Quotes are kept for a quarter, so that reconciliation can tell expired from consumed. */
   quoteKeptDays: 90,
   /** The longest guarantee. A quote that expires later was issued by a clock that was ahead. */
@@ -81,6 +122,8 @@ export const storeLimits = {
   recordPutMs: 5000,
   /** The embedded store: how long one waits for the lock of a merge, which may last minutes. */
   recordLockedMs: 1000,
+  /** PostgreSQL: how long a record waits for an import that stores its customer’s first key. */
+  firstKeyMs: 2500,
   /**
    * PostgreSQL: how long a batch of single records, which holds customers, waits for a value that
    * another merge stores. Shorter than `deadlock_timeout`, so that the batch gives up first.
@@ -128,6 +171,18 @@ export const storeLimits = {
   /** Versions that one step of pruning reads, a few milliseconds, and the pause after it. */
   pruneRows: 500,
   pruneRestMs: 100,
+  /**
+   * Rows that one step of an erasure deletes, and entries of the log of changes or fee quotes that
+   * it reads: 10 to 30 ms each. Writers have their turn in the pause after it.
+   */
+  erasedRowsTogether: 500,
+  erasedEntriesTogether: 5000,
+  eraseRestMs: 30,
+  /** PostgreSQL: how long a compaction waits for a table, whose readers wait too, and how often. */
+  compactLockMs: 2000,
+  compactAttemptsMax: 10,
+  /** Every running server refuses a client so long after it was disabled. */
+  clientRefusedMs: 10_000,
   /** Consumptions that share a commit, and that may wait for it. A full one takes about 15 ms. */
   consumptionsPerCommitMax: 500,
   /** Commits at a time: one that waits for a locked quote does not hold up the others. */

@@ -102,6 +102,10 @@ test('refuses other keys, algorithms and types of assertion', async (t) => {
   for (const [at, attack] of attacks.entries()) {
     assert.equal((await send(attack)).status, 401, `attack ${at}`)
   }
+  // Its subject is the client, so the header alone is what is wrong.
+  const headless = (await assertion()).replace(/^[^.]+/, 'e30x')
+  const named = await send(headless, { client_id: id })
+  assert.deepEqual([named.status, named.body.error], [401, 'invalid_client'])
   const otherName = await send(await assertion(), { client_id: acme.id })
   assert.deepEqual([otherName.status, otherName.body.error], [400, 'invalid_request'])
   assert.equal((await send(await assertion(), { client_id: id })).status, 200)

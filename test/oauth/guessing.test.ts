@@ -196,15 +196,20 @@ test('maps an IPv6 address to its /64 network', () => {
 test('spends the same time on an unknown client and on a wrong secret', async (t) => {
   const { from } = await guessingWorld(t)
   const rounds = 300
+  // The time of the processor, so that other work of the machine does not count.
+  const busyMs = () => {
+    const { user, system } = process.cpuUsage()
+    return (user + system) / 1000
+  }
   const times: Record<string, number[]> = { known: [], unknown: [] }
   for (let round = 0; round < rounds; round += 1) {
     for (const [kind, client_id] of [
       ['known', acme.id],
       ['unknown', 'client_none'],
     ] as const) {
-      const began = performance.now()
+      const before = busyMs()
       await from(`10.0.${round >> 8}.${round & 255}`, { client_id, client_secret: 'guess' })
-      times[kind]?.push(performance.now() - began)
+      times[kind]?.push(busyMs() - before)
     }
   }
   const median = (kind: string) => times[kind]?.sort((a, b) => a - b)[rounds / 2] ?? 0

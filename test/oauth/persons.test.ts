@@ -122,9 +122,10 @@ test('a history is masked until its reader may see it in full', async (t) => {
   const { service, tokenOf } = await personWorld(t)
   const numbers = async (call: Parameters<TestService['call']>[1]) => {
     const { body } = await service.call(`${account}/history`, call)
-    return body.versions.map(({ record }: { record: Parameters<typeof numberOf>[0] }) =>
-      numberOf(record),
+    const found: Parameters<typeof numberOf>[0][] = body.versions.map(
+      ({ record }: { record: Parameters<typeof numberOf>[0] }) => record,
     )
+    return [...new Set(found.map(numberOf))]
   }
   const [support, lead] = [await tokenOf('support'), await tokenOf('leads')]
   assert.deepEqual(await numbers(withReason(support, 'audit')), [masked])
@@ -151,6 +152,16 @@ test('a customer’s person is kept to that customer', async (t) => {
   assert.equal((await service.call(`${account}/history`, { token })).status, 404)
   const found = await service.call(`/ingest/v1/search?q=${fixtureIds['fiat-accounts']}`, { token })
   assert.deepEqual(found.body, { hits: [] })
+})
+
+test('a token of a person may name 200 groups, and is refused with 600', async (t) => {
+  const { service, tokenOf } = await personWorld(t)
+  const statusWith = async (count: number) => {
+    const token = await tokenOf([...Array.from({ length: count }, (_, at) => `g${at}`), 'leads'])
+    return (await service.call('/ingest/v1/caller', { token })).status
+  }
+  assert.equal(await statusWith(200), 200)
+  assert.equal(await statusWith(600), 401)
 })
 
 test('a token of a person without one clear grant is refused', async (t) => {
@@ -201,12 +212,12 @@ test('the audit log names who sees in full or exports, and nothing else', async 
   assert.deepEqual(
     (await accesses()).map(({ operation: _operation, rows: _rows, ...entry }) => entry),
     [
-      { ...full, action: 'view_in_full', ids: [id] },
-      { ...full, action: 'view_in_full', ids: [id] },
+      { ...full, action: 'view_in_full', ids: [id], customer: 'acme' },
+      { ...full, action: 'view_in_full', ids: [id], customer: 'acme' },
       { ...full, action: 'view_in_full', customer: 'acme' },
       { ...common, action: 'export', view: 'customer', customer: 'acme' },
       { ...full, action: 'export', customer: 'acme' },
-      { ...full, action: 'view_in_full', ids: [id] },
+      { ...full, action: 'view_in_full', ids: [id], customer: 'acme' },
     ],
   )
   const auditor = await operatorToken(service, 'auditor', ['ingest:read_record'])
@@ -218,9 +229,11 @@ test('the audit log names who sees in full or exports, and nothing else', async 
     action: 'view_in_full',
     view: 'full',
     ids: [id],
+    customer: 'acme',
   })
   const before = (await accesses()).length
   const unknown = '/ingest/v1/customers/5730008846/fiat-accounts?purpose=export'
+  const ofAll = '/ingest/v1/fiat-accounts?purpose=export'
   for (const [path, call] of [
     [list, { token }],
     [`${account}/history`, { token }],
@@ -228,11 +241,29 @@ test('the audit log names who sees in full or exports, and nothing else', async 
     [account.replace('1111', '9999'), seen],
     [account, withReason(support, 'audit')],
     [unknown, { token }],
+    [`${ofAll}&customer_id=5730008846`, { token }],
+    [ofAll.replace('export', 'look_up'), { token }],
     [`/ingest/v1/search?q=${id}`, { token }],
   ] as const) {
     await service.call(path, call)
     assert.equal((await accesses()).length, before, path)
   }
+})
+
+test('the audit log names who exports the records of all customers', async (t) => {
+  const { accesses, service, tokenOf } = await personWorld(t)
+  const [support, token] = [await tokenOf('support'), await tokenOf('leads')]
+  const ofAll = '/ingest/v1/fiat-accounts?purpose=export'
+  assert.equal((await service.call(ofAll, { token: support })).status, 403)
+  assert.equal((await service.call(ofAll, { token })).status, 200)
+  assert.equal((await service.call(`${ofAll}&customer_id=acme`, { token })).status, 200)
+  assert.deepEqual(
+    (await accesses()).map(({ action, kind, customer, view }) => [action, kind, customer, view]),
+    [
+      ['export', 'fiat-accounts', undefined, 'customer'],
+      ['export', 'fiat-accounts', 'acme', 'customer'],
+    ],
+  )
 })
 
 test('a token of the console’s client itself is nobody’s', async (t) => {

@@ -22,6 +22,7 @@ const deps: Omit<GaugeDeps, 'metrics' | 'background'> = {
   store: {
     servers: () => servers,
     damage: { found: () => [{ kind: 'statements', fault: 'a damaged table' }] },
+    customers: { changes: { waiting: () => 4 } },
   },
   stored: {
     quotes: {
@@ -81,6 +82,7 @@ describe('the gauges of a service', () => {
     const { sum } = await read()
     assert.equal(sum('bursar_open_quotes'), 7)
     assert.equal(sum('bursar_imports', { state: 'lost', waits_for: 'nothing' }), 2)
+    assert.equal(sum('bursar_waiting_event_requests'), 4)
     assert.equal(sum('bursar_audit_queue_entries'), 3)
     assert.equal(sum('bursar_damaged_records', { kind: 'statements' }), 1)
     await read()

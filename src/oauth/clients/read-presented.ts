@@ -1,11 +1,10 @@
-import { decodeJwt } from 'jose'
 import { authorizationHeaders, type Request } from '../../contract/request.ts'
 import { limits } from '../../platform/limits.ts'
 import { Secret } from '../../platform/secret.ts'
 import { attempt } from '../../values/attempt.ts'
 import { oauthError } from '../endpoints/oauth-error.ts'
 import type { Form } from '../endpoints/read-form.ts'
-import { compactForm } from '../tokens/check-jwt.ts'
+import { readUncheckedJwt } from '../tokens/check-jwt.ts'
 
 /** The credentials of a request, not yet checked. */
 export type Presented =
@@ -72,10 +71,8 @@ function readAssertion(assertion: Secret, bodyClientId: string | undefined): Pre
 }
 
 function subjectOf(assertion: Secret): string {
-  const isTooLong = assertion.reveal().length > limits.assertionLengthMax
-  if (isTooLong || !compactForm.test(assertion.reveal())) return ''
-  const sub: unknown = attempt(() => decodeJwt(assertion.reveal()).sub)
-  return typeof sub === 'string' ? sub : ''
+  const claims = readUncheckedJwt(assertion.reveal(), limits.assertionLengthMax)
+  return typeof claims?.sub === 'string' ? claims.sub : ''
 }
 
 /** RFC 6749 section 2.3.1: the client form-encodes both parts before it joins them. */

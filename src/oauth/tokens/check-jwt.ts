@@ -1,4 +1,6 @@
 import {
+  decodeJwt,
+  decodeProtectedHeader,
   errors,
   type JWTPayload,
   type JWTVerifyGetKey,
@@ -6,10 +8,38 @@ import {
   jwtVerify,
 } from 'jose'
 import { Problem } from '../../contract/problem.ts'
+import { limits } from '../../platform/limits.ts'
+import { attempt } from '../../values/attempt.ts'
 import type { Refusal } from './refusal.ts'
 
 // jose accepts blanks and padding in base64url; RFC 7515 section 2 does not.
-export const compactForm = /^[\w-]+\.[\w-]+\.[\w-]+$/
+const compactForm = /^[\w-]+\.[\w-]+\.[\w-]+$/
+
+export type UncheckedJwt = { readonly kid: unknown; readonly iss: unknown; readonly sub: unknown }
+
+/**
+ * What a token says of itself, before its signature is checked. It may only select the key for that
+ * check. Undefined for what is no JWT of at most `lengthMax` characters.
+ */
+export function readUncheckedJwt(token: string, lengthMax: number): UncheckedJwt | undefined {
+  if (token.length > lengthMax || !compactForm.test(token)) return undefined
+  const parts = token.split('.', 2).map((part) => Buffer.from(part, 'base64url'))
+  if (parts.some((json) => separatorsOf(json) > limits.jwtSeparatorsMax)) return undefined
+  const claims = attempt(() => decodeJwt(token))
+  const kid: unknown = attempt(() => decodeProtectedHeader(token).kid)
+  return claims && { kid, iss: claims.iss, sub: claims.sub }
+}
+
+/** Commas, colons and opening brackets of a text: at least as many as its JSON has values. */
+function separatorsOf(json: Buffer): number {
+  let count = 0
+  for (const byte of json) {
+    if (byte === COMMA || byte === COLON || byte === BRACKET || byte === BRACE) count += 1
+  }
+  return count
+}
+
+const [COMMA, COLON, BRACKET, BRACE] = Buffer.from(',:[{')
 
 export type CheckedJwt = { readonly payload: JWTPayload; readonly typ: string | undefined }
 

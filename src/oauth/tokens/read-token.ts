@@ -1,9 +1,7 @@
-import { decodeJwt, decodeProtectedHeader } from 'jose'
 import type { Clock } from '../../platform/clock.ts'
 import { limits } from '../../platform/limits.ts'
 import type { Client } from '../../store/credentials.ts'
-import { attempt } from '../../values/attempt.ts'
-import { compactForm } from './check-jwt.ts'
+import { readUncheckedJwt } from './check-jwt.ts'
 import { type CredentialCache, externalKey, type KnownCredentials } from './credential-cache.ts'
 import type { TrustedIssuers } from './external-token.ts'
 import { readOwnToken, type SignedIn, type TokenClaims } from './own-token.ts'
@@ -43,23 +41,13 @@ export async function readToken(token: string, deps: TokenDeps): Promise<ValidTo
 
 async function readClaims(token: string, deps: TokenDeps): Promise<TokenClaims | Refusal> {
   const { cache, issuers, clock } = deps
-  const claimed = readUnchecked(token)
-  if (claimed === undefined) return 'malformed'
+  const { kid, iss } = readUncheckedJwt(token, limits.tokenLengthMax) ?? {}
+  if (typeof kid !== 'string' || typeof iss !== 'string') return 'malformed'
   const issuer = deps.issuer()
-  if (claimed.issuer !== issuer) return issuers.read(token, claimed.issuer)
+  if (iss !== issuer) return issuers.read(token, iss)
   // Another process may have just rotated the keys.
-  if (!cache.current().signingKeys.has(claimed.kid)) await cache.refreshForUnknownKey()
-  return readOwnToken(token, claimed.kid, issuer, cache.current(), clock)
-}
-
-/** The unchecked issuer and key id. They only select the key that the token is checked with. */
-function readUnchecked(token: string): { issuer: string; kid: string } | undefined {
-  if (token.length > limits.tokenLengthMax || !compactForm.test(token)) return undefined
-  return attempt(() => {
-    const { kid } = decodeProtectedHeader(token)
-    const { iss } = decodeJwt(token)
-    return typeof kid === 'string' && typeof iss === 'string' ? { issuer: iss, kid } : undefined
-  })
+  if (!cache.current().signingKeys.has(kid)) await cache.refreshForUnknownKey()
+  return readOwnToken(token, kid, issuer, cache.current(), clock)
 }
 
 async function findClient(

@@ -115,4 +115,5 @@ const scopesOfRight: Readonly<Record<Right, readonly OperatorScope[]>> = {
   look_up: ['ingest:search', 'ingest:read_history', 'ingest:read_health'],
   see_full: ['ingest:read_record'],
   export: ['ingest:export'],
+  audit: ['ingest:read_audit'],
 }

@@ -7,6 +7,7 @@ type Config = ConstructorParameters<typeof Histogram<string>>[0] & {
   readonly bounded: (labels: AnyLabels) => AnyLabels
 }
 
+type Le = { readonly le: string }
 type Cell = { readonly labels: AnyLabels; readonly counts: number[]; sum: number; count: number }
 
 /**
@@ -16,12 +17,14 @@ type Cell = { readonly labels: AnyLabels; readonly counts: number[]; sum: number
 export class CountingHistogram extends Histogram<string> {
   readonly #described: { readonly name: string; readonly help: string }
   readonly #bounds: readonly number[]
+  readonly #les: Le[]
   readonly #cells: Cells<Cell>
 
   constructor({ bounded, ...config }: Config) {
     super(config)
     this.#described = { name: config.name, help: config.help }
     this.#bounds = config.buckets
+    this.#les = config.buckets.map((le) => ({ le: String(le) }))
     this.#cells = openCells(config.labelNames, bounded, (labels) => ({
       labels,
       counts: config.buckets.map(() => 0),
@@ -39,31 +42,40 @@ export class CountingHistogram extends Histogram<string> {
     if (at < cell.counts.length) cell.counts[at] = (cell.counts[at] ?? 0) + 1
   }
 
+  /** For other processes, which get JSON. */
   override async get() {
-    const { name } = this.#described
-    const values = this.#cells.all().flatMap((cell) => seriesOf(cell, name, this.#bounds))
-    return { ...this.#described, ...kind, values }
+    const { values, ...metric } = await this.getForPromString()
+    const joined = values.map(({ sharedLabels, labels, ...series }) => ({
+      ...series,
+      labels: { ...sharedLabels, ...labels },
+    }))
+    return { ...metric, values: joined }
   }
 
-  /** What the library reads for text, in place of `get`. */
+  /** For text. The library formats the labels that the series of a cell share only once. */
   async getForPromString() {
-    return await this.get()
+    const { name } = this.#described
+    const values = this.#cells.all().flatMap((cell) => seriesOf(cell, name, this.#les))
+    return { ...this.#described, ...kind, values }
   }
 }
 
 const kind = { type: 'histogram', aggregator: 'sum', collect: () => {} } as const
 
 /** Each bound counts the values up to it, so also those of the bounds before. */
-function seriesOf({ labels, counts, sum, count }: Cell, name: string, bounds: readonly number[]) {
+function seriesOf({ labels: sharedLabels, counts, sum, count }: Cell, name: string, les: Le[]) {
   let below = 0
-  const buckets = bounds.map((le, at) => {
+  const buckets = les.map((labels, at) => {
     below += counts[at] ?? 0
-    return { metricName: `${name}_bucket`, labels: { ...labels, le: String(le) }, value: below }
+    return { metricName: `${name}_bucket`, labels, sharedLabels, value: below }
   })
   return [
     ...buckets,
-    { metricName: `${name}_bucket`, labels: { ...labels, le: '+Inf' }, value: count },
-    { metricName: `${name}_sum`, labels, value: sum },
-    { metricName: `${name}_count`, labels, value: count },
+    { metricName: `${name}_bucket`, labels: infinite, sharedLabels, value: count },
+    { metricName: `${name}_sum`, labels: none, sharedLabels, value: sum },
+    { metricName: `${name}_count`, labels: none, sharedLabels, value: count },
   ]
 }
+
+const none = {}
+const infinite = { le: '+Inf' }

@@ -99,6 +99,9 @@ export const families = {
   bursar_kept_pages_total: counter('Requests for lists, by whether a kept page answered them.', {
     result: ['hit', 'miss'],
   }),
+  bursar_unopened_bodies_total: counter('Sealed bodies that did not open, by reason.', {
+    reason: ['missing_key', 'changed'],
+  }),
   bursar_standby_lag_seconds: gauge('max', 'How far a standby is behind the primary.', {
     server: 'servers',
   }),
@@ -147,6 +150,7 @@ export const families = {
   bursar_tokens_refused_total: counter('Access tokens that were refused, by reason.', {
     reason: 'refusals',
   }),
+  bursar_waiting_event_requests: gauge('sum', 'Requests that wait for an event.', {}),
   bursar_audit_queue_entries: gauge('sum', 'Entries of the audit log that wait for a commit.', {}),
   bursar_damaged_records: gauge(
     'max',

@@ -1,7 +1,10 @@
 import { type Static, Type } from 'typebox'
 
-/** What a person may do: look up masked records, see records in full, export lists. */
-export const rights = ['look_up', 'see_full', 'export'] as const
+/**
+ * What a person may do: look up masked records, see records in full, export lists, and see who saw
+ * records in full.
+ */
+export const rights = ['look_up', 'see_full', 'export', 'audit'] as const
 export type Right = (typeof rights)[number]
 
 const text = Type.String({ minLength: 1, reason: 'must be text' })
