@@ -2,6 +2,7 @@ import type { TSchema } from 'typebox'
 import type { RecordInput, Resource } from '../contract/resource.ts'
 import { positionOf } from '../store/position.ts'
 import type { StorableRecord } from '../store/records/import.ts'
+import { printTerms, privateTerms } from '../store/records/terms.ts'
 import { parseInstant, printInstant } from '../values/instant.ts'
 
 /**
@@ -28,6 +29,9 @@ export function renderRecord(
     members[member] = typeof value === 'string' ? value : null
   }
   if (resource.exclusive !== undefined) members.exclusive_key = resource.exclusive.key(whole)
+  if (resource.statuses.length > 0) members.status = String(whole.status)
+  const terms = resource.terms?.of(whole) ?? []
+  if (resource.terms !== undefined) members.terms = printTerms(resource.terms, terms)
   const id = String(whole.id)
   return {
     line,
@@ -39,6 +43,7 @@ export function renderRecord(
     masked: resource.mask === undefined ? null : JSON.stringify(resource.mask(full)),
     deletedAt: whole.deleted_at === undefined ? undefined : microsOf('deleted_at'),
     updatedAt: microsOf('updated_at'),
+    privateTerms: privateTerms(terms),
     sourceVersion: whole.source_version === undefined ? null : BigInt(String(whole.source_version)),
   }
 }

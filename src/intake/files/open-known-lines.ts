@@ -1,5 +1,10 @@
 import type { RecordRules, Resource } from '../../contract/resource.ts'
-import type { KnownRecord, RecordLoad, StorableRecord } from '../../store/records/import.ts'
+import type {
+  DigestSource,
+  KnownRecord,
+  RecordLoad,
+  StorableRecord,
+} from '../../store/records/import.ts'
 import type { Entry } from '../entry.ts'
 import { givenTo, type RecordSource, sourceDigests } from '../source-digest.ts'
 import type { FindKnown, Sources } from './reading/read-entries.ts'
@@ -7,8 +12,8 @@ import type { FindKnown, Sources } from './reading/read-entries.ts'
 type KnownLines = {
   /** Finds the entries that need not be parsed. */
   readonly find: FindKnown
-  /** The digest to store with the record of an entry. */
-  digestOf(entry: Entry, record: StorableRecord): bigint | undefined
+  /** Makes the digest to store with the record of an entry. */
+  digesting(entry: Entry, record: StorableRecord): DigestSource | undefined
 }
 
 type Deps = {
@@ -48,11 +53,11 @@ export function openKnownLines({ load, resource, options }: Deps): KnownLines {
         return { id: stored.id, digest: stored.sourceDigest ?? 0n }
       })
     },
-    digestOf: (entry, record) => {
+    digesting: (entry, record) => {
       if (sources === undefined || entry.raw === undefined || !('value' in entry)) return undefined
       const text = sources.textOf({ line: entry.line, raw: entry.raw })
       const givenCustomer = givenTo(entry.value, customerId)
-      return digests.digestOf({ text, form: sources.form, givenCustomer }, record)
+      return digests.digesting({ text, form: sources.form, givenCustomer }, record)
     },
   }
 }

@@ -106,8 +106,8 @@ export async function stageFile(
       const read = readRecord(resource, check, entry, customerId)
       if ('record' in read) {
         const raw = reject && textOf(entry.raw)
-        const sourceDigest = known.digestOf(entry, read.record)
-        const drained = load.stage({ ...read.record, line, file, raw, sourceDigest })
+        const digestSource = known.digesting(entry, read.record)
+        const drained = load.stage({ ...read.record, line, file, raw, digestSource })
         if (drained !== undefined) await drained
       } else if (reject !== undefined) {
         staged.rejected += 1

@@ -6,8 +6,9 @@ import type { ReceivedFile } from '../../store/spool.ts'
 import { watchRate } from './stream-rate.ts'
 
 export type ReceivedBody = {
-  /** The file of the bytes as they were sent. */
+  /** The file of the bytes as they were sent, and what deciphers it. */
   readonly path: string
+  readonly key: Uint8Array
   /** Of these bytes, in hex. */
   readonly sha256: string
 }
@@ -35,7 +36,7 @@ export async function receiveBody(
       const drained = file.write(chunk)
       if (drained !== undefined) await drained
     }
-    return { path: await file.complete(), sha256: hash.digest('hex') }
+    return { ...(await file.complete()), sha256: hash.digest('hex') }
   } catch (error) {
     // What ended the stream explains the failure of a read.
     throw ended.aborted ? ended.reason : error

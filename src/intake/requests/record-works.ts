@@ -1,4 +1,4 @@
-import { noteFullView } from '../../contract/access.ts'
+import { noteFullView, noteOwner } from '../../contract/access.ts'
 import type { Deed } from '../../contract/audit-entry.ts'
 import type { OperatorInput, OperatorWork, WorkAnswer } from '../../contract/operation.ts'
 import { pastInstant } from '../../contract/past-instant.ts'
@@ -35,7 +35,7 @@ type RecordWorks = {
 export function recordWorks(resource: Resource, deps: RecordDeps): RecordWorks {
   const { store, rules, clock, foreign } = deps
   const check = recordCheck(resource, rules)
-  const { digestOf } = sourceDigests(resource, rules)
+  const { digesting } = sourceDigests(resource, rules)
   const read = (input: OperatorInput): StorableRecord => {
     const value = withId(input)
     const customerId = input.caller.boundTo ?? undefined
@@ -44,7 +44,7 @@ export function recordWorks(resource: Resource, deps: RecordDeps): RecordWorks {
     const { record } = found
     // A file may have the same bytes in a line.
     const source = jsonSource(input.request.body, givenTo(value, customerId))
-    return { ...record, sourceDigest: digestOf(source, record) }
+    return { ...record, digestSource: digesting(source, record) }
   }
   const own = async (input: OperatorInput): Promise<FoundRecord> =>
     requireFound(resource, input, await store.operator.find(resource, nameOf(input)))
@@ -111,6 +111,7 @@ export function allowedBy({ caller, parameters }: OperatorInput) {
 const tagged = (version: string) => ({ etag: `"${version}"` })
 
 function answerOf(resource: Resource, input: OperatorInput, found: FoundRecord): WorkAnswer {
+  noteOwner(input.trace, found.customerId)
   if (found.isWithdrawn) throw noneFound(resource.noun, idOf(input))
   return { headers: tagged(found.version), body: found.line }
 }

@@ -1,9 +1,11 @@
 import { createReadStream } from 'node:fs'
+import { pipeline } from 'node:stream'
 import type { RecordRules } from '../../contract/resource.ts'
 import { limits } from '../../platform/limits.ts'
 import { resourceOf } from '../../resources/catalogue.ts'
 import { CHANGED_MEANWHILE } from '../../store/records/import.ts'
 import type { Store } from '../../store/records.ts'
+import { openFileDecipher } from '../../vault/file-cipher.ts'
 import { type ImportReport, importEntries } from '../files/import-file.ts'
 import { readContent } from '../files/reading/content.ts'
 import { readNdjson } from '../files/reading/lines.ts'
@@ -33,11 +35,13 @@ export async function importStream(job: StreamJob, deps: StreamImport): Promise<
 }
 
 async function importOnce(
-  { kind, path, isGzip, sha256, clientId, customerId, answer, ...job }: StreamJob,
+  { kind, path, key, isGzip, sha256, clientId, customerId, answer, ...job }: StreamJob,
   { store, rules, signal, tell, mayCommit }: StreamImport,
   looksUp: boolean,
 ): Promise<ImportReport> {
   const file = createReadStream(path)
+  // A failure of the file ends the reading of what it deciphers to.
+  const body = pipeline(file, openFileDecipher(key), () => {})
   const pace = () => {
     signal.throwIfAborted()
     return undefined
@@ -45,7 +49,7 @@ async function importOnce(
   let records = 0
   const at = (phase: StreamProgress['phase']) => tell({ phase, records })
   try {
-    const content = readContent(file, { isGzip, bytesRead: () => file.bytesRead }, requestBounds)
+    const content = readContent(body, { isGzip, bytesRead: () => file.bytesRead }, requestBounds)
     const entries: InputFile['entries'] = (findKnown) =>
       readNdjson(content, requestReading(pace), looksUp ? findKnown : undefined)
     return await importEntries(store, resourceOf(kind), entries, {

@@ -1,5 +1,6 @@
 import type { Config } from '../../platform/config.ts'
 import type { NewAnswer, OnStep } from '../../store/records/import.ts'
+import type { CustomerKeys, NewCustomerKey } from '../../store/sealing/customer-keys.ts'
 import type { ImportReport } from '../files/import-file.ts'
 
 /** The word by which the program runs as a writer. It is no command, so no help shows it. */
@@ -8,8 +9,9 @@ export const WRITER_WORD = 'stream-writer'
 /** A stream that was received whole, and what its import needs to know. */
 export type StreamJob = {
   readonly kind: string
-  /** The file of the body as it was sent. */
+  /** The file of the body as it was sent, and what deciphers it. */
   readonly path: string
+  readonly key: Uint8Array
   readonly isGzip: boolean
   /** Of the body as it was sent, in hex. */
   readonly sha256: string
@@ -29,17 +31,33 @@ export type ToWriter =
   | { readonly config: Config }
   | { readonly job: StreamJob }
   | { readonly order: 'stop' | 'commit' }
+  | KeysAnswer
 
 /** How far a stream is. A writer asks before it commits, so the last phase ends with an order. */
 export type Phase = 'reading' | 'committing' | Parameters<OnStep>[0]
 
 export type StreamProgress = { readonly phase: Phase; readonly records: number }
 
-/** What a writer sends. The last message about a job is one of the last two. */
+/** What a writer sends. The last message about a job is a report or a failure. */
 export type FromWriter =
   | StreamProgress
+  | KeysRequest
   | { readonly report: ImportReport }
   | { readonly failure: Pick<Error, 'name' | 'message' | 'stack'> }
+
+/** A writer has no master key, so it asks for the keys of the customers whose records it stores. */
+export type KeysRequest = {
+  readonly keysOf: string
+  readonly how: 'find' | 'find fresh' | 'ensure' | 'make'
+  readonly number: number
+}
+
+/** The answer to the request of that number. */
+export type KeysAnswer = { readonly number: number } & (
+  | { readonly keys: CustomerKeys | undefined }
+  | { readonly made: NewCustomerKey }
+  | { readonly failure: string }
+)
 
 /** The body of the answer to a stream that is stored. */
 export function storedOf(report: ImportReport, sha256: string) {

@@ -1,11 +1,13 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { asTenant } from '../../contract/principal.ts'
 import { type Config, ConfigError } from '../../platform/config.ts'
 import { limits } from '../../platform/limits.ts'
 import { type Schedule, systemSchedule } from '../../platform/schedule.ts'
 import { settings } from '../../platform/settings/settings.ts'
 import { AlreadyAnswered } from '../../store/records/import.ts'
+import type { CustomerKeySource } from '../../store/sealing/customer-keys.ts'
 import {
   NothingChanged,
   StoreCorrupted,
@@ -15,6 +17,7 @@ import {
 import type { ImportReport } from '../files/import-file.ts'
 import {
   type FromWriter,
+  type KeysRequest,
   type Phase,
   type StreamJob,
   type StreamProgress,
@@ -48,6 +51,8 @@ export type Following = {
 
 export type WriterOptions = {
   readonly config: Config
+  /** The keys of customers, for which a writer asks. */
+  readonly keys: CustomerKeySource
   readonly memoryMegabytes?: number
   readonly schedule?: Schedule
 }
@@ -100,7 +105,7 @@ export function startWriter(options: WriterOptions): WriterProcess {
       child.kill('SIGKILL')
       await ended
     },
-    run: (job, following) => runJob(child, job, following, schedule),
+    run: (job, following) => runJob(child, job, following, { schedule, keys: options.keys }),
   }
 }
 
@@ -128,7 +133,7 @@ async function runJob(
   child: ChildProcess,
   job: StreamJob,
   { signal, told }: Following,
-  schedule: Schedule,
+  { schedule, keys }: { readonly schedule: Schedule; readonly keys: CustomerKeySource },
 ): Promise<ImportReport> {
   const { promise, resolve, reject } = Promise.withResolvers<ImportReport>()
   let phase: Phase = 'reading'
@@ -160,8 +165,18 @@ async function runJob(
     told(progress)
     if (phase === 'committing') send(child, { order: 'commit' })
   }
+  const answerKeys = async (request: KeysRequest) => {
+    const { number } = request
+    try {
+      send(child, { number, ...(await findKeys(keys, request)) })
+    } catch (error) {
+      const failure = error instanceof Error ? error.message : String(error)
+      send(child, { number, failure })
+    }
+  }
   const onMessage = (message: FromWriter) => {
     if ('phase' in message) return follow(message)
+    if ('keysOf' in message) return void answerKeys(message)
     if (reason !== undefined) reject(reason)
     else if ('report' in message) resolve(message.report)
     else reject(failureOf(message.failure))
@@ -188,6 +203,13 @@ async function runJob(
     child.off('exit', onExit)
     child.off('error', onError)
   }
+}
+
+async function findKeys(source: CustomerKeySource, { keysOf, how }: KeysRequest) {
+  const customer = asTenant(keysOf)
+  if (how === 'make') return { made: await source.make(customer) }
+  if (how === 'ensure') return { keys: await source.ensure(customer) }
+  return { keys: await source.find(customer, how === 'find fresh') }
 }
 
 /** Whether statements run that only the end of the process ends. Reads and waits take orders. */

@@ -3,6 +3,7 @@ import type { Config } from '../../platform/config.ts'
 import { limits } from '../../platform/limits.ts'
 import type { Logger } from '../../platform/log.ts'
 import { type Schedule, systemSchedule } from '../../platform/schedule.ts'
+import type { CustomerKeySource } from '../../store/sealing/customer-keys.ts'
 import type { Spools } from '../../store/spool.ts'
 import type { ImportReport } from '../files/import-file.ts'
 import { type MergeTimes, openMergeTimes } from './merge-times.ts'
@@ -27,6 +28,7 @@ export type WritersDeps = {
   readonly log: Logger
   readonly clock: Clock
   readonly spools: Pick<Spools, 'removeAbandoned'>
+  readonly keys: CustomerKeySource
   readonly schedule?: Schedule
   readonly memoryMegabytes?: number
 }

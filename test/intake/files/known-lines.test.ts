@@ -14,9 +14,11 @@ import { importStream } from '../../../src/intake/writer/import-stream.ts'
 import type { StreamJob } from '../../../src/intake/writer/stream-job.ts'
 import { fiatAccount } from '../../../src/resources/fiat-account.ts'
 import type { Store } from '../../../src/store/records.ts'
+import { openFileCipher } from '../../../src/vault/file-cipher.ts'
 import { temporaryFolder } from '../../support/harness.ts'
 import { openTestStore, rules, type TestStore } from '../../support/record-store.ts'
 import { aFiatAccount, anId } from '../../support/records.ts'
+import { flipped } from '../../support/test-sealing.ts'
 
 /** Files whose lines are looked up before they are parsed. */
 
@@ -186,10 +188,12 @@ describe('lines that are stored as they are', () => {
     }
     const folder = temporaryFolder()
     const path = join(folder, 'stream')
-    writeFileSync(path, `${lines.join('\n')}\n`)
+    const { key, encipher } = openFileCipher()
+    writeFileSync(path, encipher(Buffer.from(`${lines.join('\n')}\n`)))
     const job: StreamJob = {
       kind: 'fiat-accounts',
       path,
+      key,
       isGzip: false,
       sha256: '',
       clientId: 'client_payouts',
@@ -218,7 +222,7 @@ describe('lines that are stored as they are', () => {
       `update bursar.fiat_account set updated_at = 1`,
       `update bursar.fiat_account set checksum = 1`,
       `update bursar.fiat_account set body = replace(body, 'XXXX', 'YYYY')`,
-      `update bursar.fiat_account_full set body = replace(body, '12345678', '12345679')`,
+      `update bursar.fiat_account_full set ${flipped('body')}`,
       `update bursar.fiat_account_full set checksum = 1`,
       `delete from bursar.fiat_account_full`,
       `delete from bursar.fiat_account`,

@@ -18,6 +18,7 @@ import { isLong } from '../../support/long.ts'
 import { operatorToken } from '../../support/operator-token.ts'
 import { aFiatAccount, anId } from '../../support/records.ts'
 import { addressesOf } from '../../support/test-database.ts'
+import { openPassingKeys } from '../../support/test-sealing.ts'
 import { until, untilHolds } from '../../support/until.ts'
 import { isRunning, priorityOf, writersOf } from '../../support/writer-processes.ts'
 
@@ -230,6 +231,7 @@ function openTested(memoryMegabytes?: number) {
     log: pino({ base: null, timestamp: false }, { write: (line) => void logged.push(line) }),
     clock: systemClock,
     spools: openSpools({ folder, bytesMax: 1e6 }),
+    keys: openPassingKeys(),
     schedule: { after },
     ...(memoryMegabytes !== undefined && { memoryMegabytes }),
   })
@@ -239,6 +241,7 @@ function openTested(memoryMegabytes?: number) {
 const job = {
   kind: 'fiat-accounts',
   path: join(folder, 'none'),
+  key: new Uint8Array(32),
   isGzip: false,
   sha256: '',
   clientId: 'core',
