@@ -4,19 +4,26 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Command } from 'commander'
 import { auditCheck } from '../doctor/audit-check.ts'
 import { type Backups, backupCheck, newestFileAt } from '../doctor/backup-check.ts'
+import { countsCheck } from '../doctor/counts-check.ts'
 import { feeChecks } from '../doctor/fee-checks.ts'
 import { installationChecks } from '../doctor/installation.ts'
 import { keyChecks } from '../doctor/key-checks.ts'
+import { sealingCheck } from '../doctor/sealing-check.ts'
 import type { Clock } from '../platform/clock.ts'
 import { type Config, DEFAULT_FILE } from '../platform/config.ts'
 import { type Check, type Finding, refusalOf } from '../platform/finding.ts'
 import { limits } from '../platform/limits.ts'
 import { openLog } from '../platform/log.ts'
 import { freeBytesOf } from '../platform/machine/free-bytes.ts'
+import { readPostgresUrl } from '../platform/postgres-url.ts'
 import { commandHint } from '../platform/version.ts'
+import { resources } from '../resources/catalogue.ts'
+import type { Erasure } from '../store/credentials.ts'
+import type { OperatorRecords } from '../store/records.ts'
 import { spoolFolderOf } from '../store/spool.ts'
 import {
   lastArchivedAt,
+  openOperatorStores,
   openServiceStores,
   storeChecks,
   storeFiles,
@@ -92,6 +99,8 @@ async function examineWith(
   if (store.some(({ status }) => status !== 'ok')) return [...first, ...store]
   const inside = await runAll([
     ...keyChecks({ config, clock, using: usingStore(config, clock) }),
+    countsCheck({ clock, using: usingRecords(config, clock) }),
+    sealingCheck({ config, resources, using: usingRecords(config, clock) }),
     auditCheck({ config, clock, oldestAt: () => oldestAuditLine(config, clock) }),
   ])
   return [...first, ...store, ...inside]
@@ -158,6 +167,30 @@ const usingStore =
     try {
       const credentials = { ...stores.credentials(), addPurposeKey: async () => false }
       return await work({ credentials, openKeyring: () => stores.keyring(credentials) })
+    } finally {
+      await stores.close()
+    }
+  }
+
+type UsingRecords = <T>(
+  work: (
+    parts: { readonly records: OperatorRecords; readonly erasures: readonly Erasure[] } | undefined,
+  ) => Promise<T>,
+) => Promise<T>
+
+/** The records of every customer, where this process may see them. It adds no key. */
+const usingRecords =
+  (config: Config, clock: Clock): UsingRecords =>
+  async (work) => {
+    const isEmbedded = readPostgresUrl(config.databaseUrl) === undefined
+    if (!isEmbedded && config.operatorDatabaseUrl === undefined) return await work(undefined)
+    const stores = await openOperatorStores({ config, clock, log: openLog('silent') })
+    try {
+      const credentials = stores.credentials()
+      if ((await credentials.readPurposeKeys()).length === 0) return await work(undefined)
+      await stores.keyring({ ...credentials, addPurposeKey: async () => false })
+      const erasures = await credentials.listErasures()
+      return await work({ records: stores.records().operator, erasures })
     } finally {
       await stores.close()
     }

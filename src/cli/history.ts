@@ -4,7 +4,7 @@ import { uuid } from '../contract/fields.ts'
 import { describeHistory } from '../history/history-work.ts'
 import { limits } from '../platform/limits.ts'
 import { resourceOf } from '../resources/catalogue.ts'
-import type { PruneKey } from '../store/records/history.ts'
+import type { History, PruneKey } from '../store/records/history.ts'
 import type { OperatorRecords } from '../store/records.ts'
 import { counted } from '../values/counted.ts'
 import { parseInstant, printInstant } from '../values/instant.ts'
@@ -38,31 +38,45 @@ function showCommand(output: Output): Command {
     const id = reading.value
     const resource = resourceOf(kind)
     const name = { id, customerId: options.customer }
-    const versions = await withAudit(command, options, async ({ stores, audited }) => {
-      const { operator } = stores.records()
-      const found = await readAll((after) =>
-        operator.history(resource, name, { after, versionsMax: limits.pageSizeMax }),
-      )
-      if (found === undefined) {
-        throw new CommandFailed(`there is no ${resource.noun} with the id ${id}`)
-      }
-      await audited.write({ action: 'view_in_full', kind, ids: [id], view: 'full' })
-      return found
-    })
-    printResult(output, options, { versions }, versions.flatMap(linesOfVersion))
+    const { keptSince, versions } = await withAudit(
+      command,
+      options,
+      async ({ stores, audited }) => {
+        const { operator } = stores.records()
+        const found = await readAll((after) =>
+          operator.history(resource, name, { after, versionsMax: limits.pageSizeMax }),
+        )
+        if (found === undefined) {
+          throw new CommandFailed(`there is no ${resource.noun} with the id ${id}`)
+        }
+        const { customerId: customer } = found
+        await audited.write({ action: 'view_in_full', kind, customer, ids: [id], view: 'full' })
+        return found
+      },
+    )
+    const document = { kept_since: printInstant(keptSince), versions }
+    const lines = [
+      ...versions.flatMap(linesOfVersion),
+      `Kept since ${document.kept_since}; earlier states are unknown.`,
+    ]
+    printResult(output, options, document, lines)
   })
 }
 
 type ReadPart = (after: bigint | undefined) => ReturnType<OperatorRecords['history']>
 
-async function readAll(read: ReadPart): Promise<readonly Described[] | undefined> {
+type WholeHistory = Pick<History, 'customerId' | 'keptSince'> & {
+  readonly versions: readonly Described[]
+}
+
+async function readAll(read: ReadPart): Promise<WholeHistory | undefined> {
   const all: Described[] = []
   let after: bigint | undefined
   for (;;) {
     const part = await read(after)
     if (part === undefined) return undefined
     all.push(...describeHistory(part).versions)
-    if (!part.more) return all
+    if (!part.more) return { ...part, versions: all }
     after = part.versions.at(-1)?.storedAt
   }
 }

@@ -5,6 +5,7 @@ import { requirePublicUrl, warnOfPlainHttp } from '../oauth/issuer.ts'
 import { systemClock } from '../platform/clock.ts'
 import type { Config } from '../platform/config.ts'
 import { openLog } from '../platform/log.ts'
+import { readPostgresUrl } from '../platform/postgres-url.ts'
 import { openTracing } from '../platform/traces/open-tracing.ts'
 import type { ServiceDeps } from '../service.ts'
 import { createStore } from '../stores.ts'
@@ -12,6 +13,7 @@ import { type CommonOptions, configOf, newCommand } from './options.ts'
 import { type Output, printResult } from './output.ts'
 import { logCrashes } from './processes/crashes.ts'
 import { lameDuckMsAfter, onHangUp, untilSignalled } from './processes/signals.ts'
+import { startRetried } from './processes/start-retried.ts'
 import { runAsWorker, type WorkerSide } from './processes/worker.ts'
 import { superviseWorkers } from './processes/workers.ts'
 import type { CreateOption } from './with-stores.ts'
@@ -67,6 +69,8 @@ type Serving = WorkerSide & {
   readonly mergeMetrics?: ServiceDeps['mergeMetrics']
 }
 
+const isOnPostgres = ({ databaseUrl }: Config) => readPostgresUrl(databaseUrl) !== undefined
+
 /** Without the operator's port nobody reads metrics, so then their library is not loaded. */
 const mergingMetrics = async ({ operatorPort }: Config) =>
   operatorPort === undefined
@@ -83,14 +87,11 @@ async function serve({
   // Only a server needs the web framework, which takes a fifth of the start of every command.
   const { startService } = await import('../service.ts')
   const tracing = openTracing(globalThis.process.env, log)
-  const service = await startService({
-    config,
-    log,
-    background,
-    mergeMetrics,
-    tracing,
-    clock: systemClock,
-  })
+  const deps = { config, log, background, mergeMetrics, tracing, clock: systemClock }
+  const start = () => startService(deps)
+  const service = isOnPostgres(config)
+    ? await startRetried(start, { log, ended: process.ended })
+    : await start()
   onHangUp(log, service.reload)
   process.announce(service.url)
   await service.close({ lameDuckMs: lameDuckMsAfter(await process.ended, config) })

@@ -137,7 +137,7 @@ test('what shows records in full says which, before it shows them', async () => 
   const common = { actor: own, outcome: 'done', kind: 'fiat-accounts', view: 'full' }
   assert.deepEqual(shown, [
     { ...common, action: 'export', customer: 'acme' },
-    { ...common, action: 'view_in_full', ids: [id] },
+    { ...common, action: 'view_in_full', customer: 'acme', ids: [id] },
   ])
 })
 

@@ -17,8 +17,10 @@ import { loadConfig } from '../../src/platform/config.ts'
 import { openLog } from '../../src/platform/log.ts'
 import { openServiceStores } from '../../src/stores.ts'
 import { openPlace, startServiceAt, temporaryFolder } from '../support/harness.ts'
+import { aFiatAccount, anId, aStatement } from '../support/records.ts'
 import { runBursar } from '../support/run-bursar.ts'
 import { doctorFindings, healthyFees } from '../support/run-doctor.ts'
+import { flipped } from '../support/test-sealing.ts'
 
 const folder = temporaryFolder()
 after(() => rmSync(folder, { recursive: true, force: true }))
@@ -243,6 +245,17 @@ describe('doctor', () => {
       },
     },
     {
+      check: 'counts',
+      what: /^1 kept count of records is wrong, such as 7 of statements of acme, which has 1$/,
+      cause: async ({ run, at, file }) => {
+        const path = join(at, 'statements.ndjson')
+        writeFileSync(path, `${JSON.stringify(aStatement())}\n`)
+        assert.equal((await run(['import', 'statements', path])).code, 0)
+        using db = new DatabaseSync(file)
+        db.exec('update revision set live = 7')
+      },
+    },
+    {
       check: 'recovery',
       what: /clients are not confirmed$/,
       cause: async ({ run, at, file }) => {
@@ -367,5 +380,49 @@ describe('healthcheck', () => {
   test('refuses what is no URL', async () => {
     const { code, err } = await runBursar('', ['healthcheck', '--url', 'here'])
     assert.deepEqual([code, err], [2, '--url must be a URL.\n'])
+  })
+})
+
+describe('doctor on sealed records', () => {
+  const saysOf = (findings: readonly { readonly check: string; readonly what: string }[]) =>
+    findings.filter(({ check }) => check === 'sealing').map(({ what }) => what)
+
+  test('says how many are left to seal, which do not open, and whose key is missing', async () => {
+    const { run, findings, file, at } = await healthyStore()
+    const records = [1, 2, 3].map((one) =>
+      aFiatAccount({
+        id: anId(one),
+        ref_id: `r${one}`,
+        customer_id: one === 3 ? 'globex' : 'acme',
+      }),
+    )
+    const path = join(at, 'accounts.ndjson')
+    writeFileSync(path, records.map((record) => `${JSON.stringify(record)}\n`).join(''))
+    assert.equal((await run(['import', 'fiat-accounts', path])).code, 0)
+    assert.deepEqual(saysOf(await findings()), [])
+    assert.deepEqual(saysOf(await findings({ BURSAR_SEAL: 'false' })), [
+      '3 full records of 2 customers may still be sealed, although BURSAR_SEAL is false',
+    ])
+    const rotated = await run(['customer', 'rotate-key', 'acme'])
+    assert.equal(rotated.code, 0, rotated.err)
+    assert.match(rotated.out, /^acme has a new key. Servers bring 2 stored records to it; /)
+    assert.equal((await run(['customer', 'rotate-key', 'nobody'])).code, 1)
+    assert.deepEqual(saysOf(await findings()), [
+      '2 full records of 1 customer may not be sealed with the current key yet',
+    ])
+    const db = new DatabaseSync(file)
+    db.exec(`update fiat_account_full set ${flipped('body')} where id = '${anId(1)}'`)
+    db.exec(`delete from customer_key where customer_id = 'globex'`)
+    db.close()
+    assert.deepEqual(
+      saysOf(await findings())
+        .slice(1)
+        .toSorted(),
+      [
+        '1 customer with fiat accounts has no key',
+        '1 stored record cannot be opened: its full body was changed, or belongs to a different record or version',
+        '1 stored record cannot be opened: the key of its customer is missing or does not open',
+      ],
+    )
   })
 })

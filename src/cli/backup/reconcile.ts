@@ -10,10 +10,12 @@ import { counted } from '../../values/counted.ts'
 import { parseInstant, printInstant } from '../../values/instant.ts'
 import { type CommonOptions, newCommand, refuseUsage } from '../options.ts'
 import { CommandFailed, type Output, printResult } from '../output.ts'
-import { withAudit } from '../with-stores.ts'
+import { type AuditedStores, withAudit } from '../with-stores.ts'
+import { readErasures, repeatErasures } from './repeat-erasures.ts'
 
 type ReconcileOptions = CommonOptions & {
   readonly restoredTo?: string
+  readonly erasures?: string
   readonly clientsConfirmed?: boolean
   readonly reconciled?: boolean
 }
@@ -25,25 +27,37 @@ export function reconcileCommand(output: Output): Command {
       '--restored-to <time>',
       'Start a recovery: other tools have restored the store to this point in time.',
     )
+    .option(
+      '--erasures <file>',
+      'Erase again the customers of this list, which customer erasures has printed, that were erased after the backup. The list may be empty.',
+    )
     .option('--clients-confirmed', 'Let clients get tokens: those that are listed are right.')
     .option('--reconciled', 'End the recovery: clients and consumed fees are right.')
   return command.action(async (options: ReconcileOptions) => {
     refuseUsage(command, faultOf(options))
-    const { restoredTo, clientsConfirmed, reconciled } = options
-    const change = async (stores: Stores) => {
+    const { restoredTo, erasures, clientsConfirmed, reconciled } = options
+    const listed = erasures === undefined ? undefined : readErasures(erasures)
+    const change = async ({ stores, keyring, audited }: AuditedStores) => {
       const isConfirmed = clientsConfirmed === true || reconciled === true
-      if (restoredTo === undefined && !isConfirmed) return describe(stores)
+      const isShown = restoredTo === undefined && listed === undefined && !isConfirmed
+      if (isShown) return describe(stores)
       // The clock of the machine that runs this command may differ from the store's.
       const { now } = await stores.quotes().operator.times()
       if (restoredTo !== undefined) {
         refuseUsage(command, microsOf(restoredTo) <= now ? undefined : notPast)
         await start(stores, microsOf(restoredTo))
       }
+      if (listed !== undefined) {
+        const recovery = await openRecovery(stores)
+        const customers = await repeatErasures({ stores, keyring }, recovery, listed)
+        audited.note({ customers })
+        await stores.credentials().noteErasuresRepeated(now)
+      }
       if (isConfirmed) await confirm(stores, () => now)
       if (reconciled === true) await stores.credentials().endRecovery(now)
       return describe(stores)
     }
-    const described = await withAudit(command, options, ({ stores }) => change(stores))
+    const described = await withAudit(command, options, change)
     printResult(output, options, documentOf(described), linesOf(described))
   })
 }
@@ -52,9 +66,9 @@ const notPast = '--restored-to must be a past time, such as 2026-11-22T12:00:00Z
 
 function faultOf(options: ReconcileOptions): string | undefined {
   const { restoredTo } = options
-  const given = [restoredTo, options.clientsConfirmed, options.reconciled]
+  const given = [restoredTo, options.erasures, options.clientsConfirmed, options.reconciled]
   if (given.filter((one) => one !== undefined).length > 1) {
-    return 'Give one of --restored-to, --clients-confirmed and --reconciled.'
+    return 'Give one of --restored-to, --erasures, --clients-confirmed and --reconciled.'
   }
   return restoredTo === undefined || parseInstant(restoredTo) !== undefined ? undefined : notPast
 }
@@ -65,11 +79,20 @@ const microsOf = (time: string): bigint => parseInstant(time)?.micros ?? 0n
 export const start = (stores: Stores, restoredTo: bigint): Promise<void> =>
   startRecovery({ store: stores.credentials(), quotes: stores.quotes().operator }, restoredTo)
 
+async function openRecovery(stores: Stores): Promise<Recovery> {
+  const recovery = await stores.credentials().readRecovery()
+  if (recovery !== undefined && recovery.reconciledAt === undefined) return recovery
+  throw new CommandFailed('the store is not in recovery, so there is nothing to confirm')
+}
+
+/** A customer that was erased after the backup is back, with its clients, until it is erased. */
 async function confirm(stores: Stores, clock: Clock): Promise<void> {
   const store = stores.credentials()
-  const recovery = await store.readRecovery()
-  if (recovery === undefined || recovery.reconciledAt !== undefined) {
-    throw new CommandFailed('the store is not in recovery, so there is nothing to confirm')
+  const recovery = await openRecovery(stores)
+  if (recovery.erasuresRepeatedAt === undefined) {
+    throw new CommandFailed(
+      `customers that were erased after the backup may be in the store again; first run ${commandHint('reconcile --erasures FILE')} with the list of erasures, or with an empty file if there were none`,
+    )
   }
   if (recovery.clientsConfirmedAt !== undefined) return
   await confirmClients({ store, clock }, await stores.keyring(store))
@@ -98,6 +121,7 @@ const documentOf = ({ recovery, clients, fees }: Described) => ({
   in_recovery: recovery !== undefined && recovery.reconciledAt === undefined,
   restored_to: isoOf(recovery?.restoredTo),
   restored_at: isoOf(recovery?.restoredAt),
+  erasures_repeated_at: isoOf(recovery?.erasuresRepeatedAt),
   clients_confirmed_at: isoOf(recovery?.clientsConfirmedAt),
   reconciled_at: isoOf(recovery?.reconciledAt),
   live_clients: clients.map((client) => ({
@@ -120,13 +144,20 @@ function linesOf({ recovery, clients, fees }: Described): readonly string[] {
   if (recovery.reconciledAt !== undefined) {
     return [`The store was restored to ${to} and reconciled at ${isoOf(recovery.reconciledAt)}.`]
   }
+  const hasErasures = recovery.erasuresRepeatedAt !== undefined
   const hasClients = recovery.clientsConfirmedAt !== undefined
   return [
     `The store is in recovery: it was restored to ${to}. What happened after that is not in it.`,
+    ...(hasErasures ? ['The erasures since the backup are repeated.'] : erasureLines(to)),
     ...(hasClients ? ['The clients are confirmed and get tokens.'] : clientLines(clients, to)),
     ...feeLines(fees),
   ]
 }
+
+const erasureLines = (to: string | null) => [
+  `Customers that were erased after ${to} are in the store again. Erase them by the list of erasures:`,
+  `run ${commandHint('reconcile --erasures FILE')}, with an empty file if there were none.`,
+]
 
 const clientLines = (clients: readonly ClientWithSecrets[], to: string | null) => [
   `No client gets a token. ${counted(clients.length, 'client')} would:`,

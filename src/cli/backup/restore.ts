@@ -8,7 +8,6 @@ import { openLog } from '../../platform/log.ts'
 import { makePrivateFolder } from '../../platform/machine/private-files.ts'
 import { commandHint } from '../../platform/version.ts'
 import { resources } from '../../resources/catalogue.ts'
-import type { AuditLog } from '../../store/audit.ts'
 import type { StoreFiles } from '../../store/opened-stores.ts'
 import { type StoreDeps, type Stores, storeFiles } from '../../stores.ts'
 import { counted } from '../../values/counted.ts'
@@ -47,7 +46,7 @@ export function restoreCommand(output: Output, clock: Clock): Command {
         throw new CommandFailed(`there is a store at ${files.path}; --replace replaces it`)
       }
       makePrivateFolder(dirname(files.path))
-      let carried = 0
+      let carried: Carried = { auditLines: 0, erasures: 0 }
       const { manifest, damaged } = await withStagingFolder(dirname(files.path), async (folder) => {
         const unpacked = await unpackArchive(file, folder, files.names)
         const [name = ''] = files.names
@@ -58,7 +57,7 @@ export function restoreCommand(output: Output, clock: Clock): Command {
             `the backup is damaged, so nothing was restored; restore another one, or give --accept-damaged-records and import these records again:\n${listFaults(records)}`,
           )
         }
-        carried = carryLog(files, folder, output)
+        carried = carry(files, folder, output)
         if (files.replaceFrom(folder)) return { manifest: unpacked, damaged: records }
         throw new CommandFailed(
           `another process uses the store at ${files.path}; stop it and restore again. Nothing was changed.`,
@@ -71,9 +70,11 @@ export function restoreCommand(output: Output, clock: Clock): Command {
         created_at,
         in_recovery: true,
         records_checked: damaged.records,
+        sealed_records_opened: damaged.hasOpened,
         damaged_record_count: damaged.faultCount,
         damaged_records: damaged.faults,
-        audit_lines_kept: carried,
+        audit_lines_kept: carried.auditLines,
+        erasures_kept: carried.erasures,
       }
       printResult(output, options, document, [`${files.path}: restored as it was at ${created_at}`])
       if (damaged.faultCount > 0) {
@@ -82,23 +83,37 @@ export function restoreCommand(output: Output, clock: Clock): Command {
         )
       }
       output.tell(
-        `every token is revoked, no client gets one, and no restored fee can be consumed, until the store is reconciled; run ${commandHint('reconcile')}`,
+        `every token is revoked, no client gets one, and no restored fee can be consumed, until the erasures since are repeated and the store is reconciled; run ${commandHint('reconcile')}`,
       )
+      if (carried.erasures > 0) {
+        output.tell(
+          `the list of the replaced store is kept: ${counted(carried.erasures, 'erasure')}, which ${commandHint('customer erasures')} prints`,
+        )
+      }
       const fault = await masterKeyFault(config, clock)
       if (fault !== undefined) output.tell(fault)
+      if (damaged.hasOpened) return
+      output.tell(
+        `sealed records were not opened; once the master key is in place, run ${commandHint('migrate --check')}`,
+      )
     })
 }
 
+/** `hasOpened` is false if there was no key to open sealed records with. */
+type RestoredReport = StoredReport & { readonly hasOpened: boolean }
+
+type Carried = ReturnType<StoreFiles['carryLists']>
+
 /** A store whose file is damaged may be replaced all the same. */
-function carryLog(files: StoreFiles, folder: string, { tell }: Pick<Output, 'tell'>): number {
+function carry(files: StoreFiles, folder: string, { tell }: Pick<Output, 'tell'>): Carried {
   try {
-    return files.carryAuditLog(folder)
+    return files.carryLists(folder)
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
     tell(
-      `the audit log of the replaced store cannot be read (${reason}); use the copy that was exported`,
+      `the audit log and the erasures of the replaced store cannot be read (${reason}); use the copies that were exported`,
     )
-    return 0
+    return { auditLines: 0, erasures: 0 }
   }
 }
 
@@ -118,7 +133,7 @@ function prepareStore(
   staged: Omit<StoreDeps, 'log'>,
   command: Command,
   manifest: Manifest,
-): Promise<StoredReport> {
+): Promise<RestoredReport> {
   const { created_at } = manifest
   return withOpened({ ...staged, log: openLog('warn') }, async (stores) => {
     stores.quotes()
@@ -129,20 +144,17 @@ function prepareStore(
     if (faults.length > 0) throw new CommandFailed(`the backup is damaged:\n${faults.join('\n')}`)
     const restoredTo = parseInstant(created_at)?.micros
     if (restoredTo === undefined) throw new CommandFailed('the backup does not name its time')
+    const keyring = await keyringOf(stores)
+    const hasKeys = !(keyring instanceof ConfigError)
     const work = async () => {
-      const report = await checkStored(resources, stores.records().operator.rows)
+      const report = await checkStored(resources, stores.records().operator.rows, hasKeys)
       await start(stores, restoredTo)
-      return report
+      return { ...report, hasOpened: hasKeys }
     }
-    const log = await logOf(stores)
+    // Without the master key of the store, which may be put in place later, there is no log.
+    const log = hasKeys ? keyring && (await stores.auditLog(keyring)) : undefined
     return log === undefined ? work() : auditing(log, command, staged.config, work)
   })
-}
-
-/** Undefined without the master key of the store, which may be put in place after the restore. */
-async function logOf(stores: Stores): Promise<AuditLog | undefined> {
-  const keyring = await keyringOf(stores)
-  return keyring instanceof ConfigError ? undefined : keyring && stores.auditLog(keyring)
 }
 
 /** The keys that the store holds, or why they cannot be opened. Undefined if it holds none. */

@@ -25,7 +25,22 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   'history prune': ['history prune --before 2025-01-01T00:00:00Z'],
   backup: ['backup bursar-2026-11-22.tar'],
   restore: ['restore bursar-2026-11-22.tar --database sqlite:restored/bursar.db'],
-  reconcile: ['reconcile', 'reconcile --clients-confirmed', 'reconcile --reconciled'],
+  reconcile: [
+    'reconcile',
+    'reconcile --erasures erasures.ndjson',
+    'reconcile --clients-confirmed',
+    'reconcile --reconciled',
+  ],
+  'customer list': ['customer list', 'customer list --prefix north --json'],
+  'customer name': [
+    'customer name northwind "Northwind Trading Ltd"',
+    'customer name northwind --remove',
+  ],
+  'customer recount': ['customer recount', 'customer recount northwind'],
+  'customer erase': ['customer erase northwind', 'customer erase northwind --yes'],
+  'customer erasures': ['customer erasures > erasures.ndjson', 'customer erasures --json'],
+  'customer rotate-key': ['customer rotate-key northwind'],
+  compact: ['compact', 'compact --online'],
   'client create': [
     'client create --customer northwind --name "Northwind treasury"',
     'client create --operator --name Payouts --scope ingest:consume_fee',

@@ -26,6 +26,8 @@ const commands: Readonly<Record<string, (deps: CommandDeps) => Promise<Command>>
     (await import('../backup/restore.ts')).restoreCommand(output, systemClock),
   reconcile: async ({ output }) =>
     (await import('../backup/reconcile.ts')).reconcileCommand(output),
+  customer: async ({ output }) => (await import('../customer/customer.ts')).customerCommand(output),
+  compact: async ({ output }) => (await import('../compact.ts')).compactCommand(output),
   client: async ({ output }) =>
     (await import('../client/client.ts')).clientCommand(credentials(output)),
   keys: async ({ output }) => (await import('../keys.ts')).keysCommand(credentials(output)),

@@ -10,7 +10,7 @@ import { CommandFailed } from '../output.ts'
 import { describeCommand } from './describe-command.ts'
 import { operatingUser } from './operating-user.ts'
 
-type Noted = Pick<AuditEntry, 'kind' | 'ids' | 'counts' | 'rows'> & {
+type Noted = Pick<AuditEntry, 'kind' | 'ids' | 'customers' | 'counts' | 'rows'> & {
   /** Where the work has ended without an error, and yet has changed nothing. */
   readonly refused?: boolean
 }

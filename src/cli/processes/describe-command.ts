@@ -29,8 +29,11 @@ const shownOptions = new Set([
   'operator',
   'operatorRole',
   'purpose',
+  'remove',
   'reconciled',
   'replace',
+  'yes',
+  'online',
   'restoredTo',
   'revoke',
   'sandbox',
@@ -73,6 +76,7 @@ const shownArgument =
   (argument: string, at: number): string => {
     const declared = command.registeredArguments
     const name = (declared[at] ?? declared.at(-1))?.name()
+    if (name === 'customer') return shortened(argument)
     if (name === 'file') return shortened(basename(argument))
     const isId =
       'value' in uuid.read(argument) || /^(client_\w{1,40}|[a-z]+_sandbox)$/.test(argument)

@@ -1,11 +1,19 @@
 import { setPriority } from 'node:os'
 import { recordRules } from '../../intake/record-rules.ts'
 import { importStream } from '../../intake/writer/import-stream.ts'
-import type { FromWriter, StreamJob, ToWriter } from '../../intake/writer/stream-job.ts'
+import type {
+  FromWriter,
+  KeysAnswer,
+  KeysRequest,
+  StreamJob,
+  ToWriter,
+} from '../../intake/writer/stream-job.ts'
 import { systemClock } from '../../platform/clock.ts'
 import type { Config } from '../../platform/config.ts'
 import { limits } from '../../platform/limits.ts'
 import { openLog } from '../../platform/log.ts'
+import type { CustomerKeySource } from '../../store/sealing/customer-keys.ts'
+import { StoreUnavailable } from '../../store/unavailable.ts'
 import { openWriterStores, type Stores } from '../../stores.ts'
 
 /**
@@ -20,6 +28,7 @@ export function runStreamWriter(): void {
   let open: (() => Promise<Opened>) | undefined
   let stopping = new AbortController()
   let commits = Promise.withResolvers<void>()
+  const keys = askForKeys((request) => process.send?.(request))
   const run = async (job: StreamJob): Promise<void> => {
     stopping = new AbortController()
     commits = Promise.withResolvers<void>()
@@ -41,7 +50,8 @@ export function runStreamWriter(): void {
     }
   }
   process.on('message', (message: ToWriter) => {
-    if ('config' in message) open = openingOnce(message.config)
+    if ('config' in message) open = openingOnce(message.config, keys.source)
+    else if ('number' in message) keys.answered(message)
     else if ('job' in message) void run(message.job)
     else if (message.order === 'commit') commits.resolve()
     else stopping.abort(new Error('the stream was ended'))
@@ -55,13 +65,13 @@ type Opened = {
 }
 
 /** A store that could not be opened is tried again with the next stream. */
-function openingOnce(config: Config): () => Promise<Opened> {
+function openingOnce(config: Config, customerKeys: CustomerKeySource): () => Promise<Opened> {
   let opened: Promise<Opened> | undefined
   const open = async (): Promise<Opened> => {
     let ahead = 0n
     const clock = () => systemClock() + ahead
     // The serving process logs what it learns of a stream, and of the store.
-    const stores = await openWriterStores({ config, clock, log: openLog('silent') })
+    const stores = await openWriterStores({ config, clock, log: openLog('silent'), customerKeys })
     const followClock = (given: bigint) => {
       ahead = given
     }
@@ -74,6 +84,43 @@ function openingOnce(config: Config): () => Promise<Opened> {
     })
     return opened
   }
+}
+
+/** The keys of customers, as the serving process gives them. */
+function askForKeys(ask: (request: KeysRequest) => void) {
+  type Asked = PromiseWithResolvers<KeysAnswer>
+  const pending = new Map<number, Asked>()
+  let number = 0
+  const asked = (keysOf: string, how: KeysRequest['how']) => {
+    number += 1
+    const answer: Asked = Promise.withResolvers()
+    pending.set(number, answer)
+    ask({ keysOf, how, number })
+    return answer.promise
+  }
+  const keysFrom = (answer: KeysAnswer) => ('keys' in answer ? answer.keys : undefined)
+  const source: CustomerKeySource = {
+    find: async (customer, isFresh) =>
+      keysFrom(await asked(customer, isFresh ? 'find fresh' : 'find')),
+    ensure: async (customer) => keysFrom(await asked(customer, 'ensure')) ?? missing(),
+    make: async (customer) => {
+      const answer = await asked(customer, 'make')
+      return 'made' in answer ? answer.made : missing()
+    },
+  }
+  return {
+    source,
+    answered: (answer: KeysAnswer) => {
+      const waiting = pending.get(answer.number)
+      pending.delete(answer.number)
+      if ('failure' in answer) waiting?.reject(new StoreUnavailable(answer.failure))
+      else waiting?.resolve(answer)
+    },
+  }
+}
+
+const missing = (): never => {
+  throw new StoreUnavailable('the keys of a customer did not arrive')
 }
 
 /** The class of an error tells the serving process what to answer. */

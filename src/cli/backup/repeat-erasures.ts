@@ -1,0 +1,72 @@
+import { readFileSync, statSync } from 'node:fs'
+import { limits } from '../../platform/limits.ts'
+import { parseJson } from '../../platform/parse-json.ts'
+import type { Recovery } from '../../store/credentials.ts'
+import { parseInstant } from '../../values/instant.ts'
+import { type ErasureDeps, eraseCustomer, findHoldings } from '../customer/run-erasure.ts'
+import { isPrintable } from '../options.ts'
+import { CommandFailed } from '../output.ts'
+
+/** An erasure of the list. Without a time it was cut off. */
+type Listed = { readonly customerId: string; readonly erasedAt: bigint | undefined }
+
+/**
+ * Reads what `customer erasures` has printed, with or without `--json`. Throws a CommandFailed that
+ * names the first line that is none.
+ */
+export function readErasures(file: string): readonly Listed[] {
+  const size = statSync(file, { throwIfNoEntry: false })?.size
+  if (size === undefined) throw new CommandFailed(`there is no file ${file}`)
+  if (size > limits.erasureListBytesMax) {
+    throw new CommandFailed(`${file} is too long to be a list of erasures`)
+  }
+  const text = readFileSync(file, 'utf8')
+  const document = parseJson(text)
+  if (typeof document === 'object' && document !== null && 'erasures' in document) {
+    const { erasures } = document
+    if (!Array.isArray(erasures)) throw new CommandFailed(`${file}: erasures must be a list`)
+    return erasures.map((value: unknown, at) => readOne(value, `${file}: entry ${at + 1}`))
+  }
+  return text
+    .split('\n')
+    .map((line, at) => ({ line: line.trim(), place: `${file}: line ${at + 1}` }))
+    .filter(({ line }) => line !== '')
+    .map(({ line, place }) => readOne(parseJson(line), place))
+}
+
+function readOne(value: unknown, place: string): Listed {
+  const { customer_id: customerId, erased_at: at } = Object(value) as Record<string, unknown>
+  if (typeof customerId !== 'string' || !isPrintable(customerId)) {
+    throw new CommandFailed(
+      `${place} must be an object with customer_id, as customer erasures prints it; nothing was done`,
+    )
+  }
+  if (at === null) return { customerId, erasedAt: undefined }
+  const erasedAt = typeof at === 'string' ? parseInstant(at)?.micros : undefined
+  if (erasedAt === undefined) {
+    throw new CommandFailed(
+      `${place}: erased_at must be a time, such as 2026-11-22T12:00:00Z, or null; nothing was done`,
+    )
+  }
+  return { customerId, erasedAt }
+}
+
+/**
+ * Erases again what was erased after the restored state, or had not ended by then. Each is an
+ * erasure of today, so a later restore of a backup that is made before today asks for it again.
+ * Returns the customers.
+ */
+export async function repeatErasures(
+  deps: Pick<ErasureDeps, 'stores' | 'keyring'>,
+  { restoredTo }: Recovery,
+  listed: readonly Listed[],
+): Promise<readonly string[]> {
+  const due = listed.filter(({ erasedAt }) => erasedAt === undefined || erasedAt > restoredTo)
+  const customers = [...new Set(due.map(({ customerId }) => customerId))]
+  for (const customerId of customers) {
+    const found = await findHoldings(deps.stores, customerId)
+    // No client of a store in recovery is accepted.
+    await eraseCustomer({ ...deps, isServed: false }, customerId, found)
+  }
+  return customers
+}

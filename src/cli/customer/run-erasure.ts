@@ -1,0 +1,117 @@
+import { setTimeout as pausing } from 'node:timers/promises'
+import { eraseClients } from '../../oauth/clients/erase-clients.ts'
+import { systemClock } from '../../platform/clock.ts'
+import { limits } from '../../platform/limits.ts'
+import type { Erasure } from '../../store/credentials.ts'
+import type { FeeQuoteStore } from '../../store/fee-quotes.ts'
+import type { ErasePlace } from '../../store/records/erasure.ts'
+import type { OperatorRecords } from '../../store/records.ts'
+import type { Stores } from '../../stores.ts'
+import type { Keyring } from '../../vault/keyring.ts'
+
+/** What there is of a customer, or what was removed of it. */
+export type Holdings = {
+  readonly records: number
+  readonly versions: number
+  readonly fee_events: number
+  readonly keys: number
+  readonly clients: number
+  readonly fees: number
+}
+
+export type ErasureDeps = {
+  readonly stores: Pick<Stores, 'credentials' | 'quotes' | 'records'>
+  readonly keyring: Keyring
+  /** Whether servers may still know the customer's clients, as they do unless in recovery. */
+  readonly isServed: boolean
+  /** Replaced in tests, which do not wait. */
+  readonly pause?: (ms: number) => Promise<unknown>
+}
+
+/** Undefined for a customer of whom nothing was ever stored. */
+export async function findHoldings(
+  stores: ErasureDeps['stores'],
+  customerId: string,
+): Promise<Holdings | undefined> {
+  const stored = await stores.records().operator.holdings(customerId)
+  const clients = await stores.credentials().clientsOf(customerId)
+  const fees = await walkQuotes(stores.quotes().operator, customerId, false)
+  if (stored === undefined && clients.length === 0 && fees === 0) return undefined
+  return {
+    records: stored?.records ?? 0,
+    versions: stored?.versions ?? 0,
+    fee_events: stored?.feeEvents ?? 0,
+    keys: stored?.keys ?? 0,
+    clients: clients.filter(({ name }) => name !== '').length,
+    fees,
+  }
+}
+
+/**
+ * Erases a customer. The list of erasures has it from the beginning. A run that was cut off leaves
+ * an erasure that has not ended; the next run goes on with what is left.
+ *
+ * Clients come first, and all else waits until no server accepts them. Fees come before records, so
+ * that none is consumed afterwards and becomes an event again.
+ */
+export async function eraseCustomer(
+  { stores, keyring, isServed, pause = pausing }: ErasureDeps,
+  customerId: string,
+  found: Holdings | undefined,
+): Promise<Erasure> {
+  const store = stores.credentials()
+  const { operator: quotes } = stores.quotes()
+  const { now } = await quotes.times()
+  const begun = await store.beginErasure({ customerId, begunAt: now, removed: { ...found } })
+  const deps = { store, keyring, clock: systemClock }
+  const clients = await eraseClients(deps, customerId)
+  if (isServed && clients.disabledAt !== undefined) {
+    const refusedAt = clients.disabledAt + BigInt(limits.clientRefusedMs) * 1000n
+    const leftMs = Number((refusedAt - systemClock()) / 1000n)
+    if (leftMs > 0) await pause(Math.min(leftMs, limits.clientRefusedMs))
+  }
+  const fees = await walkQuotes(quotes, customerId, true)
+  const records = await eraseRecords(stores.records().operator, customerId, clients.ids)
+  const isResumed = begun.begunAt !== now
+  const removed = isResumed ? begun.removed : { ...records, clients: clients.erased, fees }
+  const { now: endedAt } = await quotes.times()
+  const ended = { ...begun, endedAt, removed }
+  await store.endErasure(ended)
+  return ended
+}
+
+async function walkQuotes(
+  { eraseSome }: FeeQuoteStore['operator'],
+  customerId: string,
+  erases: boolean,
+): Promise<number> {
+  let count = 0
+  let after: string | undefined
+  do {
+    const part = await eraseSome(customerId, { after, erases })
+    count += part.count
+    after = part.next
+    if (erases && after !== undefined) await pausing(limits.eraseRestMs)
+  } while (after !== undefined)
+  return count
+}
+
+/** Pauses after each step, so that others write between two of them. */
+async function eraseRecords(
+  { eraseSome }: OperatorRecords,
+  customerId: string,
+  clientIds: readonly string[],
+): Promise<Omit<Holdings, 'clients' | 'fees'>> {
+  const sum = { records: 0, versions: 0, fee_events: 0, keys: 0 }
+  let from: ErasePlace | undefined
+  do {
+    const { removed, next } = await eraseSome(customerId, clientIds, from)
+    sum.records += removed.records
+    sum.versions += removed.versions
+    sum.fee_events += removed.feeEvents
+    sum.keys += removed.keys
+    from = next
+    if (from !== undefined) await pausing(limits.eraseRestMs)
+  } while (from !== undefined)
+  return sum
+}

@@ -1,0 +1,38 @@
+import { setTimeout as pausing } from 'node:timers/promises'
+import { limits } from '../../platform/limits.ts'
+import type { Logger } from '../../platform/log.ts'
+import { NoPrimary, StoreDamaged, StoreUnavailable } from '../../store/unavailable.ts'
+
+export type RetriedStart = {
+  readonly log: Logger
+  /** Settles when the process must end, after which nothing is tried again. */
+  readonly ended: Promise<unknown>
+  readonly withinMs?: number
+}
+
+/**
+ * Starts again while the store is unavailable: a database that is busy, or fails over, at a start
+ * need not end the process. A database without a primary, or a damaged one, is reported at once.
+ */
+export async function startRetried<T>(
+  start: () => Promise<T>,
+  { log, ended, withinMs = limits.startRetriedMs }: RetriedStart,
+): Promise<T> {
+  const until = performance.now() + withinMs
+  const isEnded = ended.then(() => true)
+  for (;;) {
+    try {
+      return await start()
+    } catch (error) {
+      if (!mayPass(error) || performance.now() > until) throw error
+      const pause = pausing(limits.startPauseMs, false)
+      if (await Promise.race([isEnded, pause])) throw error
+      log.warn({ reason: error.message }, 'the store is unavailable, so the server starts again')
+    }
+  }
+}
+
+const mayPass = (error: unknown): error is StoreUnavailable =>
+  error instanceof StoreUnavailable &&
+  !(error instanceof NoPrimary) &&
+  !(error instanceof StoreDamaged)

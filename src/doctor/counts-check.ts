@@ -1,0 +1,53 @@
+import type { Clock } from '../platform/clock.ts'
+import type { Check, Finding } from '../platform/finding.ts'
+import { limits } from '../platform/limits.ts'
+import { commandHint } from '../platform/version.ts'
+import type { WrongCount } from '../store/records/customer-entries.ts'
+import type { OperatorRecords } from '../store/records.ts'
+import { counted } from '../values/counted.ts'
+import { printable } from '../values/printable.ts'
+
+type CountsDeps = {
+  readonly clock: Clock
+  /** Undefined for a process that does not see every customer. */
+  readonly using: <T>(
+    work: (
+      parts: { readonly records: Pick<OperatorRecords, 'customers'> } | undefined,
+    ) => Promise<T>,
+  ) => Promise<T>
+}
+
+/**
+ * Compares the counts that the store keeps of each customer with its records: of as many customers
+ * as there is time for, and of kinds with fewer records than a bound.
+ */
+export const countsCheck = ({ clock, using }: CountsDeps): Check => ({
+  name: 'counts',
+  find: () =>
+    using(async (parts) => {
+      if (parts === undefined) return []
+      const { customers } = parts.records
+      const deadline = clock() + BigInt(limits.doctorCountsMs) * 1000n
+      const wrong: WrongCount[] = []
+      let after: bigint | undefined
+      do {
+        const compared = await customers.compareCounts(after, limits.comparedRecordsMax)
+        wrong.push(...compared.wrong)
+        after = compared.next
+      } while (after !== undefined && clock() < deadline)
+      return findingsOf(wrong)
+    }),
+})
+
+function findingsOf(wrong: readonly WrongCount[]): readonly Finding[] {
+  const [first] = wrong
+  if (first === undefined) return []
+  const { customerId, kind, kept, counted: records } = first
+  return [
+    {
+      what: `${counted(wrong.length, 'kept count')} of records ${wrong.length === 1 ? 'is' : 'are'} wrong, such as ${kept} of ${kind} of ${printable(customerId)}, which has ${records}`,
+      why: 'the list of customers shows them; no list of records is concerned',
+      fix: `run ${commandHint('migrate --check')}, which says whether records are damaged, then ${commandHint('customer recount')}`,
+    },
+  ]
+}

@@ -1,0 +1,105 @@
+import { isSealedKind, type Resource } from '../contract/resource.ts'
+import type { Config } from '../platform/config.ts'
+import type { Check, Finding } from '../platform/finding.ts'
+import { limits } from '../platform/limits.ts'
+import { commandHint } from '../platform/version.ts'
+import type { Erasure } from '../store/credentials.ts'
+import type { RowKey } from '../store/integrity/stored-rows.ts'
+import type { OperatorRecords } from '../store/records.ts'
+import { counted } from '../values/counted.ts'
+
+type Parts = {
+  readonly records: Pick<OperatorRecords, 'resealing' | 'rows'>
+  readonly erasures: readonly Erasure[]
+}
+
+export type SealingDeps = {
+  readonly config: Config
+  readonly resources: readonly Resource[]
+  /** Undefined for a process that does not see every customer. */
+  readonly using: <T>(work: (parts: Parts | undefined) => Promise<T>) => Promise<T>
+}
+
+/** Checks the keys of customers, what is left to seal, and whether sealed records open. */
+export const sealingCheck = ({ config, resources, using }: SealingDeps): Check => ({
+  name: 'sealing',
+  find: () =>
+    using(async (parts) => {
+      if (parts === undefined) return []
+      const { records, erasures } = parts
+      return [
+        ...leftFindings(config, await records.resealing.left()),
+        ...keyFindings(await records.resealing.withoutKey()),
+        ...(await bodyFindings(resources.filter(isSealedKind), records)),
+        ...erasureFindings(erasures),
+      ]
+    }),
+})
+
+function leftFindings(
+  { seal }: Config,
+  { customers, bodies }: { readonly customers: number; readonly bodies: number },
+): readonly Finding[] {
+  if (customers === 0) return []
+  const records = `${counted(bodies, 'full record')} of ${counted(customers, 'customer')}`
+  return [
+    {
+      what: seal
+        ? `${records} may not be sealed with the current key yet`
+        : `${records} may still be sealed, although BURSAR_SEAL is false`,
+      why: seal
+        ? 'a copy of the store may show their account numbers, or needs an older key'
+        : 'they need the keys of their customers until they are in clear',
+      fix: 'leave a server with the operator’s rights running, which brings them to that form, then run doctor again',
+    },
+  ]
+}
+
+const keyFindings = (customers: number): readonly Finding[] =>
+  customers === 0
+    ? []
+    : [
+        {
+          what: `${counted(customers, 'customer')} with fiat accounts ${customers === 1 ? 'has' : 'have'} no key`,
+          why: 'their full records cannot be opened, and answer 503',
+          fix: 'restore the store from a backup',
+        },
+      ]
+
+/** The first records of each kind. `migrate --check` opens all. */
+async function bodyFindings(
+  resources: readonly Resource[],
+  { rows }: Parts['records'],
+): Promise<readonly Finding[]> {
+  const faults = new Map<string, number>()
+  for (const resource of resources) {
+    let key: RowKey | undefined
+    for (let read = 0; read < limits.doctorBodiesMax; ) {
+      const found = await rows.after(resource, key, limits.checkedRowsMax)
+      for (const { unmasked } of found) {
+        const fault = unmasked?.fault
+        if (fault !== undefined) faults.set(fault, (faults.get(fault) ?? 0) + 1)
+      }
+      key = found.at(-1)
+      read += found.length
+      if (key === undefined || found.length < limits.checkedRowsMax) break
+    }
+  }
+  return [...faults].map(([fault, count]) => ({
+    what: `${counted(count, 'stored record')} cannot be opened: ${fault}`,
+    why: 'it answers 503, and so do the lists of its kind',
+    fix: `run ${commandHint('migrate --check')}, which names every such record; import them again, or restore a backup`,
+  }))
+}
+
+const erasureFindings = (erasures: readonly Erasure[]): readonly Finding[] => {
+  const cutOff = erasures.filter(({ endedAt }) => endedAt === undefined)
+  if (cutOff.length === 0) return []
+  return [
+    {
+      what: `${counted(cutOff.length, 'erasure')} of a customer ${cutOff.length === 1 ? 'was' : 'were'} cut off`,
+      why: 'some of what was to be removed is still there',
+      fix: `run ${commandHint('customer erasures')} to see which, then ${commandHint('customer erase ID --yes')} again`,
+    },
+  ]
+}

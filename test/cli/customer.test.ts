@@ -1,0 +1,347 @@
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { after, before, describe, test } from 'node:test'
+import { recordKinds } from '../../src/resources/catalogue.ts'
+import { askAt } from '../store/support/postgres-world.ts'
+import { auditOf } from '../support/audit.ts'
+import {
+  acme,
+  borealis,
+  openPlace,
+  type StoreLocation,
+  startTestService,
+  type TestService,
+  temporaryFolder,
+} from '../support/harness.ts'
+import { aFiatAccount, anId } from '../support/records.ts'
+import { type Ran, runBursar } from '../support/run-bursar.ts'
+
+const run = (place: StoreLocation, words: readonly string[], stdin = ''): Promise<Ran> =>
+  runBursar(place.commandUrl, words, stdin)
+
+async function jsonOf(place: StoreLocation, words: readonly string[]) {
+  const { code, out, err } = await run(place, [...words, '--json'])
+  assert.equal(code, 0, err)
+  return JSON.parse(out)
+}
+
+/** Every file that holds rows of the store, as it is on the disk. */
+async function filesOf({ env, superuserUrl }: StoreLocation): Promise<readonly Buffer[]> {
+  if (superuserUrl === undefined) {
+    const folder = dirname(String(env.DATABASE_URL).replace('sqlite:', ''))
+    return bytesOf(folder)
+  }
+  await askAt(superuserUrl, 'checkpoint')
+  const [row = []] = await askAt(
+    superuserUrl,
+    `select current_setting('data_directory') || '/base/' || oid from pg_database
+     where datname = current_database()`,
+  )
+  return bytesOf(String(row[0]))
+}
+
+/** PostgreSQL may remove a file, such as a cache of its own, after it was listed. */
+const bytesOf = (folder: string): readonly Buffer[] =>
+  readdirSync(folder).flatMap((name) => {
+    try {
+      return [readFileSync(join(folder, name))]
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
+      throw error
+    }
+  })
+
+/** The texts of the records of some customers, without ids, times and words of a closed list. */
+async function textsOf(
+  place: StoreLocation,
+  isMeant: (customer: string) => boolean,
+  kinds: readonly string[] = recordKinds,
+): Promise<ReadonlySet<string>> {
+  const texts = new Set<string>()
+  const collect = (value: unknown): void => {
+    if (typeof value === 'string') texts.add(value)
+    if (typeof value === 'object' && value !== null)
+      for (const one of Object.values(value)) collect(one)
+  }
+  for (const kind of kinds) {
+    const { out } = await run(place, ['export', kind])
+    const records = out.split('\n').filter(Boolean)
+    for (const record of records.map((line) => JSON.parse(line))) {
+      if (isMeant(record.customer_id)) collect(record)
+    }
+  }
+  const isShared = /^([A-Z_]*|[\d.-]{1,7}|[0-9a-f-]{36}|\d{4}-\d\d-\d\dT.*)$/
+  return new Set([...texts].filter((each) => !isShared.test(each) && each.length > 7))
+}
+
+describe('customer erase', () => {
+  let place: StoreLocation
+  before(async () => {
+    place = await openPlace()
+    if (place.superuserUrl === undefined) await run(place, ['migrate'])
+  })
+  after(() => place.remove())
+
+  test('refuses a customer of whom nothing is stored, in one sentence', async () => {
+    const { code, out, err } = await run(place, ['customer', 'erase', 'nobody', '--yes'])
+    assert.deepEqual([code, out], [1, ''])
+    assert.equal(err, 'there is no customer nobody; nothing is stored of it\n')
+  })
+
+  test('without --yes says what it would remove, and removes nothing', async () => {
+    const record = `${JSON.stringify(aFiatAccount())}\n`
+    await run(place, ['import', 'fiat-accounts', '-'], record)
+    const asked = await run(place, ['customer', 'erase', 'acme'])
+    assert.equal(asked.code, 1)
+    assert.equal(
+      asked.err,
+      'this would remove 1 record, 0 replaced versions, 0 fee events, 1 key, 0 clients, 0 guaranteed fees of acme, for ever; --yes removes them\n',
+    )
+    const { out } = await run(place, ['export', 'fiat-accounts'])
+    assert.equal(out.split('\n').length, 2)
+    const { erasures } = await jsonOf(place, ['customer', 'erasures'])
+    assert.deepEqual(erasures, [])
+  })
+
+  test('lists each erasure on a line, and erases a customer that has come back again', async () => {
+    const first = await jsonOf(place, ['customer', 'erase', 'acme', '--yes'])
+    assert.equal(first.removed.records, 1)
+    const again = await jsonOf(place, ['customer', 'erase', 'acme', '--yes'])
+    assert.deepEqual(again, first)
+    const listed = await run(place, ['customer', 'erasures'])
+    const entry = { customer_id: 'acme', erased_at: first.erased_at }
+    assert.equal(listed.out, `${JSON.stringify(entry)}\n`)
+    await run(place, ['import', 'fiat-accounts', '-'], `${JSON.stringify(aFiatAccount())}\n`)
+    const second = await jsonOf(place, ['customer', 'erase', 'acme', '--yes'])
+    assert.equal(second.removed.records, 1)
+    const { erasures } = await jsonOf(place, ['customer', 'erasures'])
+    assert.equal(erasures.length, 2)
+  })
+
+  test('stands in the audit log before and after, with the customer', async () => {
+    const entries = (await auditOf(place)).filter(
+      ({ command }) => command?.name === 'customer erase' && command.arguments[0] === 'acme',
+    )
+    assert.deepEqual(entries.map(({ outcome, customers }) => [outcome, customers]).slice(-2), [
+      ['begun', undefined],
+      ['done', ['acme']],
+    ])
+  })
+})
+
+describe('a recovery', () => {
+  let place: StoreLocation
+  const folder = temporaryFolder()
+  const list = join(folder, 'erasures.ndjson')
+  before(async () => {
+    place = await openPlace()
+    if (place.superuserUrl === undefined) await run(place, ['migrate'])
+  })
+  after(async () => {
+    rmSync(folder, { recursive: true, force: true })
+    await place.remove()
+  })
+
+  const fill = async () => {
+    const records = ['acme', 'borealis', 'corvid'].map((customer_id, at) =>
+      JSON.stringify(aFiatAccount({ id: anId(at + 1), customer_id, ref_id: `r-${at}` })),
+    )
+    await run(place, ['import', 'fiat-accounts', '-'], `${records.join('\n')}\n`)
+  }
+
+  test('ends only after the erasures since the restored state are repeated', async () => {
+    await fill()
+    await run(place, ['reconcile', '--restored-to', '2026-11-20T12:00:00Z'])
+    for (const words of [['--clients-confirmed'], ['--reconciled']]) {
+      const { code, err } = await run(place, ['reconcile', ...words])
+      assert.equal(code, 1)
+      assert.match(err, /^customers that were erased after the backup .* reconcile --erasures FILE/)
+    }
+    const before = await jsonOf(place, ['reconcile'])
+    assert.equal(before.erasures_repeated_at, null)
+    const erasures = [
+      { customer_id: 'acme', erased_at: '2026-11-20T12:00:01Z' },
+      { customer_id: 'borealis', erased_at: '2026-11-20T12:00:00Z' },
+      { customer_id: 'nobody', erased_at: null },
+    ]
+    writeFileSync(list, erasures.map((one) => `${JSON.stringify(one)}\n`).join(''))
+    const repeated = await jsonOf(place, ['reconcile', '--erasures', list])
+    assert.match(repeated.erasures_repeated_at, /^\d{4}-/)
+    const { out } = await run(place, ['export', 'fiat-accounts'])
+    const left = out.split('\n').filter(Boolean)
+    assert.deepEqual(
+      left.map((line) => JSON.parse(line).customer_id),
+      ['borealis', 'corvid'],
+    )
+    // An older backup has them too.
+    const listed = await jsonOf(place, ['customer', 'erasures'])
+    assert.deepEqual(
+      listed.erasures.map((one: { customer_id: string }) => one.customer_id),
+      ['acme', 'nobody'],
+    )
+    const ended = await jsonOf(place, ['reconcile', '--reconciled'])
+    assert.equal(ended.in_recovery, false)
+    const late = await run(place, ['reconcile', '--erasures', list])
+    assert.deepEqual([late.code, late.err.includes('not in recovery')], [1, true])
+  })
+
+  test('takes the list as one document, or empty, and nothing of a list with a bad line', async () => {
+    await fill()
+    await run(place, ['reconcile', '--restored-to', '2026-11-20T12:00:00Z'])
+    const good = { customer_id: 'acme', erased_at: '2026-11-21T12:00:00Z' }
+    const bad: readonly (readonly [text: string, message: RegExp])[] = [
+      [`${JSON.stringify(good)}\n{"customer_id":7}\n`, /line 2 must be an object with customer_id/],
+      [`${JSON.stringify(good)}\nnorthwind\n`, /line 2 must be an object/],
+      ['{"customer_id":"acme","erased_at":"yesterday"}', /line 1: erased_at must be a time/],
+      ['{"erasures":[{}]}', /entry 1 must be an object/],
+    ]
+    for (const [text, message] of bad) {
+      writeFileSync(list, text)
+      const { code, err } = await run(place, ['reconcile', '--erasures', list])
+      assert.equal(code, 1, text)
+      assert.match(err, message)
+    }
+    const { erasures_repeated_at: none } = await jsonOf(place, ['reconcile'])
+    assert.equal(none, null)
+    writeFileSync(list, JSON.stringify({ erasures: [good] }))
+    await jsonOf(place, ['reconcile', '--erasures', list])
+    const { out } = await run(place, ['export', 'fiat-accounts', '--customer', 'acme'])
+    assert.equal(out, '')
+    writeFileSync(list, '')
+    const again = await jsonOf(place, ['reconcile', '--erasures', list])
+    assert.match(again.erasures_repeated_at, /^\d{4}-/)
+  })
+})
+
+describe('beside a running server', () => {
+  let service: TestService
+  before(async () => {
+    service = await startTestService()
+  })
+  after(() => service.stop())
+
+  test('an erased customer is gone within the command, and its bytes after a compaction', async () => {
+    const { place } = service
+    const isAcme = (customer: string) => customer === acme.customerId
+    const others = await textsOf(place, (customer) => !isAcme(customer))
+    const texts = [...(await textsOf(place, isAcme))].filter((one) => !others.has(one))
+    assert.ok(texts.length > 20, String(texts.length))
+    const found = async () => {
+      const files = await filesOf(place)
+      return texts.filter((text) => files.some((bytes) => bytes.includes(text)))
+    }
+    const ofAccounts = await textsOf(place, isAcme, ['fiat-accounts'])
+    const isNumber = (text: string) => /^(\d+|[A-Z]{2}\d{2}[A-Z0-9]{11,})$/.test(text)
+    const isSealed = (text: string) => isNumber(text) && ofAccounts.has(text)
+    assert.ok(texts.filter(isSealed).length > 20)
+    assert.deepEqual(
+      await found(),
+      texts.filter((text) => !isSealed(text)),
+    )
+    const lists = async () =>
+      await Promise.all(
+        ['/v2/transfer/fiat-accounts', '/v2/transfer/deposit-addresses', '/v2/events'].map(
+          async (path) => (await service.call(path, { as: borealis })).body.items,
+        ),
+      )
+    const before = await lists()
+    const token = await service.tokenOf(acme)
+    assert.equal((await service.call('/v2/transfer/deposit-addresses', { token })).status, 200)
+
+    const erased = await jsonOf(place, ['customer', 'erase', acme.customerId, '--yes'])
+    assert.ok(erased.removed.records > 0 && erased.removed.clients > 0)
+    assert.equal((await service.call('/v2/transfer/deposit-addresses', { token })).status, 401)
+    assert.deepEqual(await lists(), before)
+    const scan = service.parts.store.damage.found()
+    assert.deepEqual(scan, [])
+
+    const owner = place.superuserUrl ?? place.commandUrl
+    if (place.superuserUrl === undefined) {
+      const refused = await runBursar(owner, ['compact'])
+      assert.deepEqual([refused.code, refused.err.startsWith('a server uses the store')], [1, true])
+    }
+    const compacted = await runBursar(owner, ['compact', '--online', '--json'])
+    assert.equal(compacted.code, 0, compacted.err)
+    assert.deepEqual(await found(), [])
+    assert.deepEqual(await lists(), before)
+  })
+})
+
+describe('customer name', () => {
+  let place: StoreLocation
+  before(async () => {
+    place = await openPlace()
+    if (place.superuserUrl === undefined) await run(place, ['migrate'])
+    const lines = ['acme', 'borealis'].map((customer_id, at) =>
+      JSON.stringify(aFiatAccount({ id: anId(at + 1), customer_id, ref_id: `n-${at}` })),
+    )
+    await run(place, ['import', 'fiat-accounts', '-'], `${lines.join('\n')}\n`)
+  })
+  after(() => place.remove())
+
+  test('gives a name, by which the list finds the customer, and takes it away', async () => {
+    const named = await run(place, ['customer', 'name', 'acme', ' Great  Northern '])
+    assert.deepEqual([named.code, named.out], [0, 'acme is shown as Great Northern.\n'])
+    const listed = await run(place, ['customer', 'list'])
+    assert.equal(listed.out, 'acme (Great Northern): 1 record\nborealis: 1 record\n')
+    const { customers } = await jsonOf(place, ['customer', 'list', '--prefix', 'north'])
+    assert.deepEqual(
+      customers.map(({ id, name }: Record<string, string>) => [id, name]),
+      [['acme', 'Great Northern']],
+    )
+    assert.equal((await run(place, ['customer', 'name', 'acme', '--remove'])).code, 0)
+    assert.equal((await run(place, ['customer', 'list', '--prefix', 'north'])).out, '')
+  })
+
+  test('refuses a name of two lines, an unknown customer and a missing name', async () => {
+    const refusals = [
+      { words: ['acme', 'A\nB'], says: /a display name is one line of 1 to 100 characters/ },
+      { words: ['nobody', 'Name'], says: /there is no customer nobody/ },
+      { words: ['acme'], says: /write the display name, or --remove/ },
+      { words: ['acme', 'Name', '--remove'], says: /name the customer alone with --remove/ },
+    ]
+    for (const { words, says } of refusals) {
+      const { code, err } = await run(place, ['customer', 'name', ...words])
+      assert.notEqual(code, 0)
+      assert.match(err, says)
+    }
+  })
+
+  test('stands in the audit log with the customer, and without the name', async () => {
+    await run(place, ['customer', 'name', 'borealis', 'Secret Project'])
+    const entries = (await auditOf(place)).filter(
+      ({ command }) => command?.name === 'customer name' && command.arguments[0] === 'borealis',
+    )
+    assert.deepEqual(
+      entries.map(({ outcome, customers }) => [outcome, customers]),
+      [
+        ['begun', undefined],
+        ['done', ['borealis']],
+      ],
+    )
+    assert.doesNotMatch(JSON.stringify(entries), /Secret/)
+  })
+
+  test('customer recount corrects wrong counts, and says which', async () => {
+    const right = await run(place, ['customer', 'recount'])
+    assert.deepEqual([right.code, right.out], [0, '0 counts corrected.\n'])
+    const { superuserUrl, env } = place
+    if (superuserUrl === undefined) {
+      const file = String(env.DATABASE_URL).replace('sqlite:', '')
+      using db = new DatabaseSync(file)
+      db.exec('update revision set live = 4')
+    } else {
+      await askAt(superuserUrl, 'update bursar.revision set live = 4')
+    }
+    const one = await run(place, ['customer', 'recount', 'acme'])
+    const says = 'acme has 1 fiat-accounts, where 4 were kept.\n1 count corrected.\n'
+    assert.deepEqual([one.code, one.out], [0, says])
+    const { corrected } = await jsonOf(place, ['customer', 'recount'])
+    assert.deepEqual(corrected, [
+      { customer_id: 'borealis', kind: 'fiat-accounts', kept: 4, records: 1 },
+    ])
+    assert.equal((await run(place, ['customer', 'recount', 'nobody'])).code, 1)
+  })
+})
