@@ -1,42 +1,43 @@
-import type { RecordInput } from '../contract/resource.ts'
 import { traitsOf } from '../fees/networks.ts'
 import { conversionTargets } from '../resources/deposit-address.ts'
+import { DAY_MICROS, printInstant } from '../values/instant.ts'
 import { cryptoNetworks } from '../values/network.ts'
 import { encodeAddress } from './encode-address.ts'
-import { cycle, drawBytes, drawUuid } from './seeded.ts'
-import {
-  accountId,
-  carriesOptional,
-  createdAt,
-  fixtureIds,
-  identityId,
-  profileId,
-  refId,
-} from './story.ts'
+import { type Life, lifeOf } from './lives.ts'
+import { cycle, drawBytes } from './seeded.ts'
+import { carriesOptional, type Story } from './story.ts'
 
 /** One key controls the same address on all of these networks. */
 const evmNetworks = cryptoNetworks.filter((network) => traitsOf(network).commonKind === 'evm')
 
-export function depositAddresses(customer: string, count: number): RecordInput[] {
+/** Every address has an identity. Some are renamed a month after they were created. */
+export function depositAddresses(story: Story, count: number, hours = 7): Life[] {
+  const { customer } = story
   return Array.from({ length: count }, (_, at) => {
-    const isFirst = customer === 'acme' && at === 0
     const network = cycle(cryptoNetworks, at)
-    return {
-      id: isFirst ? fixtureIds['deposit-addresses'] : drawUuid(`${customer} deposit address ${at}`),
+    const createdAt = story.createdAt(at, hours)
+    const address = {
+      id: story.idOf('deposit-addresses', at),
       customer_id: customer,
-      profile_id: profileId(customer, at),
+      profile_id: story.profileId(at),
       crypto_network: network,
       address: encodeAddress(network, drawBytes(`${customer} address ${at}`)),
       conversion_target_asset: cycle(conversionTargets, at),
       compatible_crypto_networks:
         evmNetworks.includes(network) && at % 2 === 0 ? [...evmNetworks] : [network],
-      created_at: createdAt(at),
-      ...(at % 3 !== 2 && { ref_id: refId(customer, 'address', at) }),
-      ...(carriesOptional(at) && {
-        identity_id: identityId(customer, at),
-        metadata: { label: `wallet ${at + 1}` },
-      }),
-      ...(at % 2 === 0 && { account_id: accountId(customer, at) }),
+      created_at: printInstant(createdAt),
+      identity_id: story.identityId(at),
+      ...(at % 3 !== 2 && { ref_id: story.refId('address', at) }),
+      ...(carriesOptional(at) && { metadata: { label: `Wallet ${at + 1}` } }),
+      ...(at % 2 === 0 && { account_id: story.accountId(at) }),
     }
+    const created = { happenedAt: createdAt, record: () => address }
+    const renamedAt = createdAt + 30n * DAY_MICROS
+    const isRenamed = at % 40 === 20 && renamedAt <= story.end
+    const renamed = {
+      happenedAt: renamedAt,
+      record: () => ({ ...address, metadata: { label: `Treasury wallet ${at + 1}` } }),
+    }
+    return lifeOf(story, isRenamed ? [created, renamed] : [created])
   })
 }

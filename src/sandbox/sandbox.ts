@@ -11,7 +11,16 @@ import { addClient, addSampleClient } from './control/control-customers.ts'
 import { controlRoutes } from './control/control-routes.ts'
 import { openControl } from './control/open-control.ts'
 import { requestLine } from './request-line.ts'
-import { acme, borealis, consoleStaff, sampleCustomers, worldRecords } from './world.ts'
+import { historyOf } from './sample-history.ts'
+import {
+  acme,
+  borealis,
+  consoleStaff,
+  currentRecords,
+  displayNames,
+  sampleCustomers,
+  sampleLives,
+} from './world.ts'
 
 export type SandboxOptions = {
   /** The clock of the service, for tests to move. Without it there is only the reset. */
@@ -74,8 +83,16 @@ async function countRecords({ store }: ServiceParts): Promise<Readonly<Record<st
   return counts
 }
 
-async function fillRecords({ store, config }: ServiceParts): Promise<void> {
-  const world = worldRecords()
+/**
+ * The store of a sandbox keeps what became of the records. PostgreSQL, which tests alone use for
+ * one, gets them as they are.
+ */
+async function fillRecords({ store, config, clock, sandbox }: ServiceParts): Promise<void> {
+  const lives = sampleLives(clock())
+  if (sandbox !== undefined) {
+    return await sandbox().storeHistory({ history: historyOf(lives), names: displayNames })
+  }
+  const world = currentRecords(lives)
   for (const resource of resources) {
     const report = await importEntries(store, resource, entriesOf(world[resource.kind]), {
       dryRun: false,
@@ -89,6 +106,9 @@ async function fillRecords({ store, config }: ServiceParts): Promise<void> {
         `the sample ${resource.kind} are not valid: ${fault?.member} ${fault?.reason}`,
       )
     }
+  }
+  for (const [id, name] of Object.entries(displayNames)) {
+    await store.operator.customers.rename(id, name)
   }
 }
 

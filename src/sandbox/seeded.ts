@@ -1,27 +1,25 @@
 import { hash } from 'node:crypto'
-import { uuidText } from '../values/uuid-text.ts'
 
 /** Pseudorandom bytes that depend on the name alone, so a new record changes no other. */
-export const drawBytes = (name: string): Buffer =>
-  hash('sha256', `bursar sandbox: ${name}`, 'buffer')
+export const drawBytes = (name: string): Buffer => Buffer.from(drawHex(name), 'hex')
+
+const drawHex = (name: string): string => hash('sha256', `bursar sandbox: ${name}`, 'hex')
 
 /** A version 4 UUID (RFC 9562 section 5.4). */
 export function drawUuid(name: string): string {
-  const bytes = drawBytes(name)
-  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40
-  bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80
-  const hex = bytes.toString('hex', 0, 16)
-  return uuidText(hex)
+  const hex = drawHex(name)
+  const variant = ((Number.parseInt(hex.charAt(16), 16) & 3) | 8).toString(16)
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`
 }
 
 /** A whole number from 0 to `below` - 1. */
 export const drawNumber = (name: string, below: number): number =>
-  drawBytes(name).readUInt32BE(0) % below
+  Number.parseInt(drawHex(name).slice(0, 8), 16) % below
 
-/** Decimal digits; the first is never 0. */
+/** Up to 32 decimal digits; the first is never 0. */
 export function drawDigits(name: string, length: number): string {
-  const digits = [...drawBytes(name), ...drawBytes(`${name} more`)].map((byte) => byte % 10)
-  return [Math.max(1, digits[0] ?? 1), ...digits.slice(1, length)].join('').slice(0, length)
+  const digits = [...drawBytes(name).subarray(0, length)].map((byte) => byte % 10)
+  return [Math.max(1, digits[0] ?? 1), ...digits.slice(1)].join('')
 }
 
 /** 16 characters of A-Z and 0-9, like a memo id. */

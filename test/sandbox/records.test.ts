@@ -156,3 +156,40 @@ describe('DELETE /sandbox/records/{kind}/{id}', () => {
     assert.deepEqual(malformed.body.detail, "id must be uuid, given '7'")
   })
 })
+
+describe('the kept counts of records', () => {
+  const wrong = async () =>
+    (await sandbox.parts.store.operator.customers.compareCounts(undefined, 100_000)).wrong
+  const kept = async (customerId: string) => {
+    const found = await sandbox.parts.store.operator.customers.find(customerId)
+    return found?.kinds.get('fiat-accounts')?.live
+  }
+
+  test('follow what a test adds, deletes, removes, saves and restores', async () => {
+    const { customerId } = await sandbox.customer({ seed: 'counted', records: 'sample' })
+    const sample = (await kept(customerId)) ?? 0
+    assert.ok(sample > 0)
+    const put = (at: number, over: object = {}) =>
+      sandbox.control(
+        'PUT',
+        path,
+        ndjson(aFiatAccount({ id: anId(at), customer_id: customerId, ref_id: `k-${at}`, ...over })),
+      )
+    await put(901)
+    await put(902, { deleted_at: '2026-03-01T00:00:00Z' })
+    assert.deepEqual([await kept(customerId), await wrong()], [sample + 1, []])
+    const saved = await sandbox.control('POST', '/sandbox/snapshots')
+    for (const at of [901, 902]) {
+      assert.equal((await sandbox.control('DELETE', `${path}/${anId(at)}`)).status, 204)
+    }
+    const later = await sandbox.customer({ records: 'sample' })
+    assert.deepEqual([await kept(customerId), await wrong()], [sample, []])
+    await sandbox.control('DELETE', `/sandbox/customers/${customerId}`)
+    assert.deepEqual([await kept(customerId), await wrong()], [undefined, []])
+    await sandbox.control('POST', `/sandbox/snapshots/${saved.body.id}/restore`)
+    assert.deepEqual([await kept(customerId), await wrong()], [sample + 1, []])
+    assert.equal(await kept(later.customerId), undefined)
+    await sandbox.control('POST', '/sandbox/reset')
+    assert.deepEqual(await wrong(), [])
+  })
+})

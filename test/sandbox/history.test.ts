@@ -1,0 +1,180 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { after, describe, test } from 'node:test'
+import { importEntries } from '../../src/intake/files/import-file.ts'
+import { openLog } from '../../src/platform/log.ts'
+import { type RecordKind, recordKinds, resources } from '../../src/resources/catalogue.ts'
+import type { Lives } from '../../src/sandbox/lives.ts'
+import { deliveriesOf, from, historyOf } from '../../src/sandbox/sample-history.ts'
+import { sampleLives } from '../../src/sandbox/world.ts'
+import { createStore, openServiceStores, type Stores } from '../../src/stores.ts'
+import { DAY_MICROS, parseInstant, printInstant } from '../../src/values/instant.ts'
+import { configOf, temporaryFolder } from '../support/harness.ts'
+import { operatorToken } from '../support/operator-token.ts'
+import { entriesOf, rules } from '../support/record-store.ts'
+import { describeSandbox } from '../support/sandbox-control.ts'
+
+const sandbox = describeSandbox()
+
+const now = parseInstant('2026-11-25T21:20:00Z')?.micros ?? 0n
+
+/** What became of the records of two customers: one whose story is fixed, and one that ends now. */
+const someLives = (): Lives => {
+  const all = sampleLives(now)
+  const some = recordKinds.map((kind): [RecordKind, Lives[RecordKind]] => [
+    kind,
+    all[kind].filter((life) =>
+      ['borealis', 'norrholm'].includes(String(life[0]?.record.customer_id)),
+    ),
+  ])
+  return { ...all, ...Object.fromEntries(some) }
+}
+
+const opened: Stores[] = []
+after(async () => {
+  for (const stores of opened) await stores.close()
+})
+
+async function openStores(clock: () => bigint) {
+  const path = join(temporaryFolder(), 'records.db')
+  const config = configOf({ DATABASE_URL: `sqlite:${path}` })
+  const sources = { config, clock, log: openLog('silent') }
+  await createStore(sources)
+  const stores = await openServiceStores(sources)
+  await stores.keyring(stores.credentials())
+  opened.push(stores)
+  return { path, stores }
+}
+
+/** What a store has of records, without what is sealed or digested with keys of its own. */
+function tablesOf(path: string) {
+  using db = new DatabaseSync(path)
+  const rows = (text: string) => {
+    const statement = db.prepare(text)
+    statement.setReadBigInts(true)
+    return statement.all()
+  }
+  const unsealed = (column: string) => `iif(kind = 'fiat-accounts', null, ${column})`
+  return {
+    ...Object.fromEntries(
+      resources.map(({ table }) => [
+        table,
+        rows(`select * from ${table} order by position`).map((row) => ({
+          ...row,
+          terms: String(row.terms).replaceAll(/(?<="aprivate )[^"]+/g, ''),
+        })),
+      ]),
+    ),
+    full: rows('select customer, id, deleted from fiat_account_full order by customer, id'),
+    superseded: rows(`select *, ${unsealed('body')} as body, ${unsealed('checksum')} as checksum
+      from superseded order by customer, change`),
+    ...Object.fromEntries(
+      ['former_value', 'extent', 'kept_since', 'revision', 'origin', 'change_state'].map(
+        (table) => [table, rows(`select * from ${table}`)],
+      ),
+    ),
+    customers: rows('select number, id, changes from customer'),
+  }
+}
+
+test('a history is stored as imports would have stored it at its times', async () => {
+  const lives = someLives()
+  let time = 0n
+  const [imported, stored] = [await openStores(() => time), await openStores(() => now)]
+  for (const { resource, at, records } of deliveriesOf(lives)) {
+    time = at
+    const report = await importEntries(imported.stores.records(), resource, entriesOf(records), {
+      dryRun: false,
+      allowOlder: false,
+      origin: from,
+      rules,
+    })
+    assert.deepEqual(report.faults, [])
+    assert.equal(report.added + report.changed, records.length)
+  }
+  await stored.stores.sandbox?.().storeHistory({ history: historyOf(lives), names: {} })
+  const [expected, actual] = [tablesOf(imported.path), tablesOf(stored.path)]
+  assert.ok(actual.superseded.length > 50)
+  assert.deepEqual(actual, expected)
+})
+
+test('a time that has not come yet counts as now', async () => {
+  const early = now - 200n * DAY_MICROS
+  const { path, stores } = await openStores(() => early)
+  await stores.sandbox?.().storeHistory({ history: historyOf(someLives()), names: {} })
+  using db = new DatabaseSync(path)
+  const late = db.prepare('select count(*) as rows from superseded where stored_at > ?')
+  // Versions of one record follow each other by a microsecond.
+  assert.equal(late.get(early + 1000n)?.rows, 0)
+})
+
+const instantOf = (text: string) => parseInstant(text)?.micros ?? 0n
+
+describe('the history of the sample records', () => {
+  test('shows what an account and a statement were before they changed', async () => {
+    const { 'fiat-accounts': accounts, statements } = sampleLives(now)
+    for (const [path, envelope, lives] of [
+      ['/v2/transfer/fiat-accounts?', 'items', accounts],
+      ['/v2/statements?customer_id=acme&', 'statements', statements],
+    ] as const) {
+      const life = lives.find((one) => one.length === 3 && one[0]?.record.customer_id === 'acme')
+      assert.ok(life !== undefined)
+      for (const { at, record } of life) {
+        const { body } = await sandbox.call(`${path}limit=1000&as_of=${printInstant(at)}`)
+        const shown = body[envelope].find(({ id }: { readonly id: string }) => id === record.id)
+        assert.equal(shown?.status, record.status, path)
+      }
+      assert.notEqual(life[0]?.record.status, life[2]?.record.status)
+    }
+  })
+
+  test('begins months ago for every kind, and what was before is unknown', async () => {
+    for (const path of ['/v2/transfer/fiat-accounts?', '/v2/statements?customer_id=acme&']) {
+      const known = await sandbox.call(`${path}limit=1&as_of=2026-07-15T00:00:00Z`)
+      assert.equal(known.status, 200, known.text)
+      const unknown = await sandbox.call(`${path}limit=1&as_of=2026-06-15T00:00:00Z`)
+      assert.equal(unknown.status, 410, unknown.text)
+    }
+  })
+
+  test('has an event for each version, in the order of their times', async () => {
+    const versions = Object.values(sampleLives(now))
+      .flat()
+      .filter(([first]) => first?.record.customer_id === 'acme')
+    const times: bigint[] = []
+    let cursor = ''
+    for (;;) {
+      const { body } = await sandbox.call(`/v2/events?page_cursor=${cursor}`)
+      if (body.items.length === 0) break
+      times.push(...body.items.map((event: { created_at: string }) => instantOf(event.created_at)))
+      cursor = body.resume_cursor
+    }
+    assert.equal(times.length, versions.flat().length)
+    assert.deepEqual(
+      times,
+      times.toSorted((one, other) => Number(one - other)),
+    )
+  })
+
+  test('is the same after a reset, with other entity tags', async () => {
+    const path = '/v2/transfer/fiat-accounts?limit=2'
+    const asOf = `${path}&as_of=2026-09-01T00:00:00Z`
+    const read = async () => [await sandbox.call(path), await sandbox.call(asOf)] as const
+    const before = await read()
+    await sandbox.control('POST', '/sandbox/reset')
+    const again = await read()
+    const bodies = (calls: Awaited<ReturnType<typeof read>>) =>
+      calls.map(({ body: { next_page_cursor: _, ...rest } }) => rest)
+    assert.deepEqual(bodies(again), bodies(before))
+    assert.notEqual(again[0].headers.get('etag'), before[0].headers.get('etag'))
+  })
+
+  test('is of customers with names, which the store counts', async () => {
+    const token = await operatorToken(sandbox, 'staff', ['ingest:search'])
+    const { body } = await sandbox.call('/ingest/v1/customers?prefix=remit', { token })
+    const [tarnfield, ...others] = body.customers
+    assert.deepEqual([tarnfield.id, tarnfield.name, others], ['tarnfield', 'Tarnfield Remit', []])
+    assert.equal(tarnfield.counts['fiat-accounts'], 15)
+  })
+})
