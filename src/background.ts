@@ -51,6 +51,11 @@ export const jobs = {
     in: 'src/store/audit/report-audit.ts',
     everyMs: limits.auditReportMs,
   },
+  'reseal-bodies': {
+    does: 'brings stored bodies to the form that is configured, and to rotated keys',
+    in: 'src/store/sealing/start-resealing.ts',
+    everyMs: limits.resealIdleMs,
+  },
   'compare-checksums': {
     does: 'compares stored records with their checksums',
     in: 'src/store/integrity/damage-scan.ts',

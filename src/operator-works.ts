@@ -1,9 +1,14 @@
-import type { OperatorWork, OperatorWorks } from './contract/operation.ts'
+import type { OperatorWork } from './contract/operation.ts'
 import type { OperatorPrincipal } from './contract/principal.ts'
 import { noneFound } from './contract/problem.ts'
-import { changesWork } from './events/change-work.ts'
+import type { ReserveAnswer } from './contract/request.ts'
+import { changesWork, latestChangesWork } from './events/change-work.ts'
+import { customersWork } from './history/customers-work.ts'
 import { historyWork } from './history/history-work.ts'
+import { readsWork } from './history/reads-work.ts'
 import { searchWork } from './history/search-work.ts'
+import { readPastList } from './http/pipeline/read-past.ts'
+import type { Readings } from './http/pipeline/routes-of.ts'
 import { openForeignValues } from './intake/requests/foreign-values.ts'
 import { importWorks } from './intake/requests/import-works.ts'
 import { type RecordDeps, recordWorks } from './intake/requests/record-works.ts'
@@ -11,31 +16,41 @@ import { openStreamGate } from './intake/requests/stream-gate.ts'
 import { type StreamDeps, streamWork } from './intake/requests/stream-work.ts'
 import { puttingBesideMerges } from './intake/writer/merge-times.ts'
 import { consumeWithdrawalFee } from './operations/ingest/consume-withdrawal-fee.ts'
+import { getAttention } from './operations/ingest/get-attention.ts'
 import { getCaller } from './operations/ingest/get-caller.ts'
 import { getHealth } from './operations/ingest/get-health.ts'
 import { getWithdrawalFee } from './operations/ingest/get-withdrawal-fee.ts'
 import { listChanges } from './operations/ingest/list-changes.ts'
-import { historyOf } from './operations/ingest/record-histories.ts'
+import { listCustomers } from './operations/ingest/list-customers.ts'
+import { listLatestChanges } from './operations/ingest/list-latest-changes.ts'
+import { maskedResources, readsOf } from './operations/ingest/list-record-reads.ts'
+import { listOfAll } from './operations/ingest/listed-records.ts'
+import { historyOf, listPastRecords } from './operations/ingest/record-histories.ts'
 import { cancelImport, getImport, listImports } from './operations/ingest/registered-imports.ts'
 import { searchRecords } from './operations/ingest/search-records.ts'
 import { callsOf } from './operations/ingest/stored-records.ts'
+import { attentionWork } from './overview/attention-work.ts'
+import { listWork } from './overview/list-work.ts'
 import type { Logger } from './platform/log.ts'
 import { resources } from './resources/catalogue.ts'
 import type { FeeQuoteStore } from './store/fee-quotes.ts'
 import type { ImportRegistry } from './store/imports.ts'
+import type { RecordReads } from './store/record-reads.ts'
 import { consumeQuote } from './withdrawal-fees/consume-quote.ts'
 import { findQuote } from './withdrawal-fees/describe-quote.ts'
 
 type IngestDeps = Omit<RecordDeps, 'foreign'> & {
   readonly quotes: Pick<FeeQuoteStore, 'operator'>
   readonly imports: ImportRegistry
+  readonly reads: Pick<RecordReads, 'list'>
   readonly log: Logger
   readonly health: () => Promise<object>
   readonly announceSoon: () => void
+  readonly reserveAnswer: ReserveAnswer
 } & Pick<StreamDeps, 'spools' | 'writers'>
 
 /** The work of each call of the operator's API, by the operation's id. */
-export function operatorWorks(deps: IngestDeps): OperatorWorks {
+export function operatorWorks(deps: IngestDeps): Readings<OperatorPrincipal> {
   const { writers, store } = deps
   const put = puttingBesideMerges(store.operator.put, writers.mergeLeftMs)
   const foreign = openForeignValues(deps.clock, deps.log)
@@ -50,13 +65,19 @@ export function operatorWorks(deps: IngestDeps): OperatorWorks {
       [calls.delete, works.delete],
       [calls.post, streamWork(resource, streams)],
       [historyOf(resource), historyWork(resource, deps)],
+      [listOfAll(resource), listWork(resource, deps)],
     ]
   })
   const imports = importWorks(deps.imports)
   return {
     ...Object.fromEntries(ofRecords),
+    ...Object.fromEntries(maskedResources.map((one) => [readsOf(one), readsWork(one, deps)])),
+    ...Object.fromEntries(listPastRecords.map((past) => [past.id, readPastList(past, deps)])),
     [listChanges.id]: changesWork(deps),
+    [listCustomers.id]: customersWork(deps),
+    [listLatestChanges.id]: latestChangesWork(deps),
     [searchRecords.id]: searchWork(deps),
+    [getAttention.id]: attentionWork(deps),
     [getWithdrawalFee.id]: feeWork(deps),
     [consumeWithdrawalFee.id]: consumeQuote(deps),
     [listImports.id]: imports.list,

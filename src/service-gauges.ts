@@ -9,6 +9,7 @@ import { limits } from './platform/limits.ts'
 import type { Logger } from './platform/log.ts'
 import type { Metrics, Reading } from './platform/metrics/metrics.ts'
 import type { AuditLog } from './store/audit.ts'
+import type { ChangeWatch } from './store/change-watch.ts'
 import type { FeeQuoteStore } from './store/fee-quotes.ts'
 import type { CountedImports, ImportRegistry } from './store/imports.ts'
 import type { Store } from './store/records.ts'
@@ -16,7 +17,10 @@ import { cryptoNetworks } from './values/network.ts'
 
 export type GaugeDeps = {
   readonly metrics: Metrics
-  readonly store: Pick<Store, 'servers'> & { readonly damage: Pick<Store['damage'], 'found'> }
+  readonly store: Pick<Store, 'servers'> & {
+    readonly damage: Pick<Store['damage'], 'found'>
+    readonly customers: { readonly changes: Pick<ChangeWatch, 'waiting'> }
+  }
   /** What only a process that serves the operator may count. */
   readonly stored:
     | {
@@ -42,6 +46,7 @@ export function startServiceGauges(deps: GaugeDeps): () => void {
   const loop = watchEventLoop(metrics)
   const stops = [
     metrics.gauge('bursar_standby_lag_seconds', () => standbyLags(store)),
+    metrics.gauge('bursar_waiting_event_requests', () => [[{}, store.customers.changes.waiting()]]),
     metrics.gauge('bursar_audit_queue_entries', () => [[{}, audit.depth()]]),
     metrics.gauge('bursar_damaged_records', () => damagedRecords(store)),
     ...watchSources(deps),

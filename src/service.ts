@@ -1,11 +1,8 @@
 import { isIP } from 'node:net'
 import { type Background, openBackground } from './background.ts'
-import type { Operation } from './contract/operation.ts'
 import type { Caller, OperatorPrincipal, Principal } from './contract/principal.ts'
 import type { Interfere, Route } from './contract/request.ts'
-import { getEventWork, listEventsWork } from './events/event-works.ts'
-import { addressPolicy } from './fees/addresses/address-policy.ts'
-import type { FeeBasis } from './fees/fee-basis.ts'
+import { customerReads, customerWorks } from './customer-works.ts'
 import { openFees } from './fees/sources/open-fees.ts'
 import { apiPage, type PageClient } from './http/documents/api-page/api-page.ts'
 import { type ConsoleClient, consolePage } from './http/documents/console/console-page.ts'
@@ -14,6 +11,7 @@ import {
   metricsRoute,
   openHealthReport,
   operatorHealthRoutes,
+  probes,
   type ReadinessCheck,
 } from './http/documents/health.ts'
 import { ingestApi } from './http/documents/openapi.ts'
@@ -24,10 +22,7 @@ import { staticDocument } from './http/documents/static-document.ts'
 import { authenticate, requireOperator, requireScope } from './http/pipeline/authenticate.ts'
 import { cursorKeysOf } from './http/pipeline/cursor.ts'
 import type { Api } from './http/pipeline/handle.ts'
-import { openPageCache } from './http/pipeline/page-cache.ts'
 import { openRateLimit } from './http/pipeline/rate-limit.ts'
-import { readList, readRecord } from './http/pipeline/read-list.ts'
-import { readPastList } from './http/pipeline/read-past.ts'
 import { routesOf } from './http/pipeline/routes-of.ts'
 import { whileIntact } from './http/pipeline/while-intact.ts'
 import { openAnswerAudit } from './http/server/audit-answers.ts'
@@ -44,34 +39,28 @@ import type { GuessLimiter } from './oauth/clients/guess-limiter.ts'
 import { requireNoPublishedSecret } from './oauth/clients/published-secrets.ts'
 import { requireOneIssuer } from './oauth/issuer.ts'
 import { type OAuth, openOAuth } from './oauth/open-oauth.ts'
-import { createCryptoWithdrawalFee } from './operations/create-crypto-withdrawal-fee.ts'
-import { gets, lists, operations } from './operations/index.ts'
+import { operations } from './operations/index.ts'
 import { ingestOperations } from './operations/ingest/index.ts'
-import { listPastRecords } from './operations/ingest/record-histories.ts'
-import { getEvent, listEvents } from './operations/list-events.ts'
 import { operatorWorks } from './operator-works.ts'
 import type { Clock } from './platform/clock.ts'
 import type { Config } from './platform/config.ts'
-import { limits } from './platform/limits.ts'
 import type { Logger } from './platform/log.ts'
 import { isWildcard, urlHost } from './platform/machine/loopback.ts'
 import { usableMemory } from './platform/machine/usable-memory.ts'
+import { openRequestMinutes, type RequestMinutes } from './platform/request-minutes.ts'
 import type { Recorder } from './platform/traces/recorder.ts'
 import { startServiceGauges } from './service-gauges.ts'
+import { startStoreJobs } from './service-jobs.ts'
 import { type MergeMetrics, openServiceMetrics } from './service-metrics.ts'
 import { startAuditReport } from './store/audit/report-audit.ts'
 import type { CredentialStore } from './store/credentials.ts'
 import type { FeeQuoteStore } from './store/fee-quotes.ts'
 import type { ImportRegistry } from './store/imports.ts'
-import { startDamageWatch } from './store/integrity/damage-scan.ts'
 import type { Store } from './store/records.ts'
 import type { SandboxState } from './store/sandbox-state.ts'
 import { openSpoolsOf } from './store/spool.ts'
 import { openServiceStores } from './stores.ts'
 import type { Keyring } from './vault/keyring.ts'
-import { startAnnouncing } from './withdrawal-fees/announce-consumed.ts'
-import { quoteWithdrawal } from './withdrawal-fees/quote-withdrawal.ts'
-import { startQuoteSweep } from './withdrawal-fees/sweep-quotes.ts'
 
 /** A running service: the composition root that `startService` opens. */
 export type Service = {
@@ -157,15 +146,9 @@ export async function startService(sources: ServiceDeps): Promise<Service> {
   opened.defer(fees.close)
   const [store, credentials, quotes] = [stores.records(), stores.credentials(), stores.quotes()]
   servers = store.servers
-  // The scan and the sweep need the operator, who sees all customers.
   const { servesOperator } = stores
-  const { damage } = store
-  opened.defer(startDamageWatch({ damage, scans: servesOperator, log, background }))
-  if (servesOperator) opened.defer(startQuoteSweep({ quotes, log, background }))
-  const announcing = servesOperator
-    ? startAnnouncing({ quotes, store, log, background })
-    : { announceSoon: () => {}, stop: () => {} }
-  opened.defer(announcing.stop)
+  const jobs = { store, quotes, servesOperator, log, background }
+  const { announceSoon } = startStoreJobs(jobs, opened)
   const keyring = await stores.keyring(credentials)
   const audit = await stores.auditLog(keyring)
   const { auditHeadsFile: headsFile, auditCustomerReads: listsReads } = config
@@ -214,15 +197,6 @@ export async function startService(sources: ServiceDeps): Promise<Service> {
     requireScope,
     cursorKeys,
   }
-  const pages = openPageCache(limits.keptPagesBytesMax)
-  const reading = { store, cursorKeys, pages, reserveAnswer, clock, metrics }
-  const readings = {
-    ...byId(gets, (get) => readRecord(get, reading)),
-    ...byId(lists, (list) => readList(list, reading)),
-    [createCryptoWithdrawalFee.id]: quoteWork(fees.current, parts),
-    [listEvents.id]: listEventsWork(parts),
-    [getEvent.id]: getEventWork(parts),
-  }
   const life: Life = { isEnding: false }
   const checked = { ...parts, credentials: oauth, feeBasis: fees.current }
   const readiness = [...readinessChecks(checked), ...processChecks(life, log)]
@@ -232,25 +206,26 @@ export async function startService(sources: ServiceDeps): Promise<Service> {
     requireScope: requireOperator,
     cursorKeys,
   }
-  const health = openHealthReport(readiness, background)
+  const minutes = openRequestMinutes(clock)
+  const health = openHealthReport(readiness, background, minutes)
   const spools = openSpoolsOf(config)
-  const writers = openWriters({ config, log, clock, spools })
+  const writers = openWriters({ config, log, clock, spools, keys: store.operator.keys })
   opened.defer(writers.close)
-  const operatorReadings = () => ({
-    ...operatorWorks({
+  const operatorReadings = () =>
+    operatorWorks({
       store,
       quotes,
       imports: stores.imports(),
+      reads: stores.reads(),
       spools,
       writers,
       clock,
       log,
       rules: recordRules(config),
       health,
-      announceSoon: announcing.announceSoon,
-    }),
-    ...byId(listPastRecords, (past) => readPastList(past, reading)),
-  })
+      announceSoon,
+      reserveAnswer,
+    })
   if (measured.read !== undefined) {
     const stored = { quotes: quotes.operator, imports: stores.imports }
     const gauges = { ...checked, metrics, log, background, oauth, audit }
@@ -263,7 +238,11 @@ export async function startService(sources: ServiceDeps): Promise<Service> {
   )
   routes = [
     ...[
-      ...routesOf(operations, readings, customers),
+      ...routesOf(
+        operations,
+        customerWorks({ ...checked, cursorKeys, reserveAnswer, metrics }),
+        customers,
+      ),
       ...(servesOperator ? routesOf(ingestOperations, operatorReadings(), operator) : []),
       ...oauth.routes(extension?.interfere),
     ].map(whileIntact(stores.watch)),
@@ -278,7 +257,7 @@ export async function startService(sources: ServiceDeps): Promise<Service> {
     trustedProxies: config.trustedProxies,
     connectionsPerAddressMax: config.connectionsPerAddressMax,
     logsIgnoredParameters: extension !== undefined && extension.printsRequests !== true,
-    served: measured.observing(extension?.served),
+    served: countingMinutes(minutes, measured.observing(extension?.served)),
     audit: openAnswerAudit({ audit, counts, customerReads, listsReads }),
     unsent,
     tracing: sources.tracing,
@@ -296,6 +275,14 @@ export async function startService(sources: ServiceDeps): Promise<Service> {
   return { url, operatorUrl, extension, reload: fees.reload, close }
 }
 
+/** Counts a request of a caller before its other observers learn of it. */
+const countingMinutes =
+  ({ note }: RequestMinutes, served: ((request: Served) => void) | undefined) =>
+  (request: Served): void => {
+    if (!probes.has(request.trace.operation ?? '')) note(request.status >= 500)
+    served?.(request)
+  }
+
 /** What everyone may read. A console without a sandbox is there if it is configured. */
 const documentRoutes = (
   config: Config,
@@ -311,22 +298,6 @@ const documentRoutes = (
     ? consolePage(config, extension?.consoleClients ?? [])
     : []),
 ]
-
-const byId = <O extends Operation, R>(all: readonly O[], bind: (operation: O) => R) =>
-  Object.fromEntries(all.map((operation) => [operation.id, bind(operation)]))
-
-/** The operations by which customers read their own records. */
-const customerReads = new Set([...gets, ...lists].map(({ id }) => id))
-
-const quoteWork = (basis: () => FeeBasis, { quotes, clock, config }: ServiceParts) =>
-  quoteWithdrawal({
-    basis,
-    quotes,
-    clock,
-    // A quote needs the verdict on an address, not which kind of Solana account it is.
-    policy: { ...addressPolicy(config), quick: true },
-    openMax: config.feeQuotesOpenMax,
-  })
 
 const closerOf =
   (

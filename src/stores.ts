@@ -1,22 +1,16 @@
-import { openBackground } from './background.ts'
-import type { AuditEntry } from './contract/audit-entry.ts'
 import type { Clock } from './platform/clock.ts'
 import type { Config } from './platform/config.ts'
 import type { Check } from './platform/finding.ts'
-import { openOnce } from './platform/open-once.ts'
 import { readPostgresUrl } from './platform/postgres-url.ts'
 import type { AuditDeps, AuditLog, AuditReader } from './store/audit.ts'
-import type { CredentialStore } from './store/credentials.ts'
 import type { StoredRows } from './store/integrity/stored-rows.ts'
-import type { OpenedStores, StoreDeps, StoreFiles } from './store/opened-stores.ts'
+import type { OpenedStores, SealedDeps, StoreDeps, StoreFiles } from './store/opened-stores.ts'
 import type { Roles } from './store/postgres/schema/grants.ts'
+import { keySources, openedKeys, type Stores } from './store/sealing/opened-keys.ts'
 import { sqliteFiles } from './store/sqlite/backup/sqlite-files.ts'
-import { describingExhaustion } from './store/sqlite/database.ts'
-import { openSqliteFeeQuotes } from './store/sqlite/fee-quotes.ts'
+import { compactFile } from './store/sqlite/files/compact-file.ts'
 import { embeddedChecks } from './store/sqlite/files/embedded-checks.ts'
-import { openedFiles } from './store/sqlite/files/opened-files.ts'
 import {
-  besidePath,
   isVacant,
   isWhole,
   keyFileBeside,
@@ -24,27 +18,18 @@ import {
   type StorePaths,
   storePaths,
 } from './store/sqlite/files/require-files.ts'
-import { watchFiles } from './store/sqlite/files/watch-files.ts'
-import { claimIssuer, type IssuerClaim, isClaimed } from './store/sqlite/issuer-claim.ts'
-import { appliedAt, appliedSteps } from './store/sqlite/migrate.ts'
-import { openSqliteAudit, openSqliteAuditReader } from './store/sqlite/open-sqlite-audit.ts'
-import { openSqliteCredentials } from './store/sqlite/open-sqlite-credentials.ts'
-import { openSqliteImports } from './store/sqlite/open-sqlite-imports.ts'
-import { openSqliteStore } from './store/sqlite/open-sqlite-store.ts'
-import { openSandboxState } from './store/sqlite/sandbox/open-sandbox-state.ts'
+import { isClaimed } from './store/sqlite/issuer-claim.ts'
+import { appliedSteps } from './store/sqlite/migrate.ts'
+import {
+  claimPath,
+  type EmbeddedMode,
+  openEmbeddedStores,
+} from './store/sqlite/open-embedded-stores.ts'
+import { openSqliteAuditReader } from './store/sqlite/open-sqlite-audit.ts'
 import { StoreUnavailable } from './store/unavailable.ts'
-import { printInstant } from './values/instant.ts'
 import type { Keyring } from './vault/keyring.ts'
 import { openVault } from './vault/open-vault.ts'
 import type { PurposeKeyStore } from './vault/purpose-key.ts'
-import { systemRandom } from './vault/random.ts'
-
-/** The stores of one database and the keys that they keep. No other file names an adapter. */
-export type Stores = OpenedStores & {
-  keyring(credentials: CredentialStore): Promise<Keyring>
-  /** The audit log of this process. Its first entry says which schema a new log has begun with. */
-  auditLog(keyring: Keyring): Promise<AuditLog>
-}
 
 /** The audit log for the owner of the store, or its auditor. */
 export type AuditArchive = {
@@ -55,9 +40,9 @@ export type AuditArchive = {
   openLog(keyring: Keyring): AuditLog
 }
 
-export type { StoreDeps }
+export type { StoreDeps, Stores }
 
-/** The PostgreSQL half, which only its users load. */
+/** The PostgreSQL half, which only its users load. No file but this one names an adapter. */
 const loadPostgres = () => import('./store/postgres/open-stores.ts')
 
 /**
@@ -66,18 +51,18 @@ const loadPostgres = () => import('./store/postgres/open-stores.ts')
  */
 export async function openServiceStores(sources: StoreDeps): Promise<Stores> {
   const primaries = readPostgresUrl(sources.config.databaseUrl)
-  if (primaries === undefined) return embeddedStores(sources, 'watched')
+  if (primaries === undefined) return await embeddedStores(sources, 'watched')
   const { openServicePostgres } = await loadPostgres()
-  return withKeyring(sources, await openServicePostgres(sources, primaries))
+  return await withKeyring(sources, (sealed) => openServicePostgres(sealed, primaries))
 }
 
 /** Opens the stores of every other command, which sees all customers. */
 export async function openOperatorStores(sources: StoreDeps): Promise<Stores> {
   const { databaseUrl, operatorDatabaseUrl } = sources.config
   const url = operatorDatabaseUrl ?? databaseUrl
-  if (readPostgresUrl(url) === undefined) return embeddedStores(sources, 'opened')
+  if (readPostgresUrl(url) === undefined) return await embeddedStores(sources, 'opened')
   const { openOperatorPostgres } = await loadPostgres()
-  return withKeyring(sources, await openOperatorPostgres(sources, url))
+  return await withKeyring(sources, (sealed) => openOperatorPostgres(sealed, url))
 }
 
 /** Opens the stores of a process that imports for a server, with the role of the operator. */
@@ -85,7 +70,7 @@ export async function openWriterStores(sources: StoreDeps): Promise<Stores> {
   const { databaseUrl } = sources.config
   // A server on the embedded store ignores the operator's URL.
   return readPostgresUrl(databaseUrl) === undefined
-    ? embeddedStores(sources, 'opened')
+    ? await embeddedStores(sources, 'opened')
     : await openOperatorStores(sources)
 }
 
@@ -144,7 +129,7 @@ export async function migrateStores(
     return stepsNow().filter((step) => !before.has(step))
   }
   if (!isWhole(paths)) return await work()
-  const stores = embeddedStores(sources, 'opened')
+  const stores = await embeddedStores(sources, 'opened')
   try {
     const credentials = stores.credentials()
     const hasLog = (await credentials.readPurposeKeys()).length > 0
@@ -157,7 +142,7 @@ export async function migrateStores(
 
 /** Opens and closes each part of an embedded store, which creates and migrates it. */
 async function openAll(sources: StoreDeps): Promise<void> {
-  const stores = embeddedStores(sources, 'created')
+  const stores = await embeddedStores(sources, 'created')
   try {
     for (const open of [stores.records, stores.credentials, stores.quotes]) open()
   } finally {
@@ -175,9 +160,17 @@ export async function checkStore<T>(
 ): Promise<{ readonly faults: readonly string[]; readonly records: T }> {
   const addresses = readPostgresUrl(sources.config.databaseUrl)
   if (addresses !== undefined) {
-    return await (await loadPostgres()).checkPostgres(addresses, checkRecords)
+    const { checkPostgres, withOwnedAudit } = await loadPostgres()
+    return await withOwnedAudit(addresses, ({ keys }) => {
+      const sealing = {
+        form: 'sealed',
+        keyring: () =>
+          openVault({ ...keySources(sources), store: keys, keyFile: undefined, readsOnly: true }),
+      } as const
+      return checkPostgres(addresses, { clock: sources.clock, sealing }, checkRecords)
+    })
   }
-  const stores = embeddedStores(sources, 'opened')
+  const stores = await embeddedStores(sources, 'opened')
   try {
     const parts = [stores.records(), stores.credentials()]
     const faults = await Promise.all(parts.map((part) => part.integrityFaults()))
@@ -185,6 +178,32 @@ export async function checkStore<T>(
   } finally {
     await stores.close()
   }
+}
+
+/**
+ * Writes the files or tables anew, so that no deleted byte is left in them. On PostgreSQL as the
+ * owner. A server on the embedded store cannot write meanwhile, so it must be allowed with
+ * `isOnline`. Returns the bytes before and after.
+ */
+export async function compactStore(
+  { config: { databaseUrl } }: Pick<StoreDeps, 'config'>,
+  { isOnline }: { readonly isOnline: boolean },
+): Promise<{ readonly before: number; readonly after: number }> {
+  const addresses = readPostgresUrl(databaseUrl)
+  if (addresses !== undefined) return await (await loadPostgres()).compactPostgres(addresses)
+  const paths = storePaths(databaseUrl)
+  requireFiles(paths)
+  if (!isOnline && isClaimed(claimPath(paths))) {
+    throw new StoreUnavailable(
+      `a server uses the store at ${paths.records}, and could not write while the files are compacted; stop it, or give --online to let its writes wait. Nothing was changed.`,
+    )
+  }
+  const [records, credentials] = [
+    await compactFile(paths.records),
+    await compactFile(paths.credentials),
+  ]
+  const sum = (of: 'before' | 'after') => records[of] + credentials[of]
+  return { before: sum('before'), after: sum('after') }
 }
 
 /** Throws a ConfigError if a database of the embedded store is missing. */
@@ -225,7 +244,7 @@ export async function withAuditArchive<T>(
     )
   }
   const paths = storePaths(config.databaseUrl)
-  const stores = embeddedStores(sources, 'opened')
+  const stores = await embeddedStores(sources, 'opened')
   const reader = openSqliteAuditReader(paths.credentials)
   try {
     return await work({
@@ -252,106 +271,26 @@ export function storeFiles({ databaseUrl, operatorDatabaseUrl }: Config): StoreF
   return readPostgresUrl(url) === undefined ? sqliteFiles(storePaths(url)) : undefined
 }
 
-/** The file on which every server of an embedded store holds a lock. */
-const claimPath = ({ records }: StorePaths): string => besidePath(records, 'issuer.db')
-
-/** Clients, keys and quotes have their own file, so that an import never blocks them. */
-function embeddedStores(sources: StoreDeps, mode: 'opened' | 'created' | 'watched'): Stores {
-  const { config, clock, log, background = openBackground(clock), metrics } = sources
-  const paths = storePaths(config.databaseUrl)
-  if (mode !== 'created') describingExhaustion(() => requireFiles(paths))
-  const files = openedFiles()
-  const noting = <S>(path: string, open: (path: string) => S) => {
-    const opened = describingExhaustion(() => open(path))
-    files.note(path)
-    return opened
-  }
-  const { records: recordsPath, credentials: credentialsPath } = paths
-  const records = openOnce(() =>
-    noting(recordsPath, (path) => openSqliteStore(path, clock, log, background, metrics)),
+const embeddedStores = (sources: StoreDeps, mode: EmbeddedMode): Promise<Stores> =>
+  withKeyring(
+    sources,
+    (sealed) => openEmbeddedStores(sealed, mode),
+    keyFileOf(sources, storePaths(sources.config.databaseUrl)),
   )
-  const credentials = openOnce(() =>
-    noting(credentialsPath, (path) => openSqliteCredentials(path, undefined, metrics)),
-  )
-  const quotes = openOnce(() =>
-    noting(credentialsPath, (path) => openSqliteFeeQuotes(path, clock, metrics)),
-  )
-  const imports = openOnce(() =>
-    noting(credentialsPath, (path) =>
-      openSqliteImports(path, { clock, background, log, mergesHere: mode !== 'watched' }),
-    ),
-  )
-  const sandbox = openOnce(() => openSandboxState(paths, clock))
-  const watch =
-    mode === 'watched'
-      ? watchFiles({ files, written: credentialsPath, log, background })
-      : undefined
-  const confirmIntact = watch?.confirmIntact ?? files.confirm
-  const audit = openOnce((key: AuditDeps['key']) =>
-    noting(credentialsPath, (path) =>
-      openSqliteAudit(path, confirmIntact, { clock, key, metrics }),
-    ),
-  )
-  let claim: IssuerClaim | undefined
-  const stores: OpenedStores = {
-    records: records.open,
-    credentials: credentials.open,
-    quotes: quotes.open,
-    imports: imports.open,
-    audit: audit.open,
-    schemaSteps: async () => [recordsPath, credentialsPath].flatMap(appliedAt),
-    sandbox: sandbox.open,
-    claimIssuer: async (issuer) => {
-      claim = await claimIssuer(claimPath(paths), issuer)
-      return claim.other
-    },
-    servesOperator: true,
-    watch,
-    confirmIntact: files.confirm,
-    close: async () => {
-      watch?.stop()
-      claim?.release()
-      await imports.close()
-      await audit.close()
-      await sandbox.close()
-      await quotes.close()
-      await credentials.close()
-      await records.close()
-    },
-  }
-  return withKeyring(sources, stores, keyFileOf(sources, paths))
-}
 
 const keyFileOf = ({ keyFile }: StoreDeps, paths: StorePaths): string =>
   keyFile ?? keyFileBeside(paths)
 
-/** Adds the keys. Only the embedded store makes a key file, where no key is configured. */
-function withKeyring(sources: StoreDeps, stores: OpenedStores, keyFile?: string): Stores {
-  const vault = { ...keySources(sources), keyFile }
-  return {
-    ...stores,
-    keyring: (store) => openVault({ store, ...vault }),
-    auditLog: async (keyring) => {
-      const log = stores.audit(() => keyring.current('audit'))
-      if (keyring.made.includes('audit')) await log.write(await schemaEntry(stores))
-      return log
-    },
-  }
-}
-
-const keySources = ({
-  clock,
-  config: { masterKey, keyCommand, previousMasterKey },
-}: StoreDeps) => ({
-  masterKey,
-  keyCommand,
-  previousMasterKey,
-  clock,
-  random: systemRandom,
-})
-
-/** The first steps of a schema come before its first key, so they have no entries of their own. */
-async function schemaEntry({ schemaSteps }: OpenedStores): Promise<AuditEntry> {
-  const steps = (await schemaSteps()).map(({ name, at }) => ({ name, at: printInstant(at) }))
-  return { action: 'find_schema', actor: { type: 'program' }, outcome: 'done', steps }
+/**
+ * Opens stores, and the keys at their first use. Only the embedded store makes a key file, where no
+ * key is configured.
+ */
+async function withKeyring(
+  sources: StoreDeps,
+  open: (sealed: SealedDeps) => OpenedStores | Promise<OpenedStores>,
+  keyFile?: string,
+): Promise<Stores> {
+  const keys = openedKeys(sources, keyFile)
+  const stores = await open({ ...sources, sealing: keys.sealing(() => stores.credentials()) })
+  return keys.addTo(stores)
 }

@@ -27,12 +27,11 @@ export type ScheduleRow = Omit<
 
 /** Every pair of the schedule in force, disabled ones included, in the contract's order. */
 export function describeSchedule(basis: FeeBasis, now: bigint): ScheduleRow[] {
-  return cryptoNetworks.flatMap((network) =>
-    [...(basis.schedule.pairs.get(network)?.values() ?? [])].map((pair) =>
-      describePair(basis, pair, now),
-    ),
-  )
+  return pairsOf(basis).map((pair) => describePair(basis, pair, now))
 }
+
+const pairsOf = ({ schedule }: FeeBasis): readonly AssetPair[] =>
+  cryptoNetworks.flatMap((network) => [...(schedule.pairs.get(network)?.values() ?? [])])
 
 export type NetworkState = {
   readonly network: CryptoNetwork
@@ -57,12 +56,26 @@ export function describeNetworks(basis: FeeBasis, now: bigint): NetworkState[] {
   })
 }
 
-/** The causes for which no asset that is offered has a fee. Empty where at least one has a fee. */
-export function causesWithoutFee(basis: FeeBasis, now: bigint): readonly Unavailable['cause'][] {
-  const offered = describeSchedule(basis, now).filter(({ enabled }) => enabled)
-  const causes = offered.flatMap(({ charge }) =>
-    'unavailable' in charge ? [charge.unavailable] : [],
-  )
+export type OfferedPair = {
+  readonly network: CryptoNetwork
+  readonly asset: string
+  /** Why the pair has no fee now. Undefined where it has one. */
+  readonly cause: Unavailable['cause'] | undefined
+}
+
+/** The pairs that can be withdrawn, with the state of their fees. */
+export const offeredPairs = (basis: FeeBasis, now: bigint): readonly OfferedPair[] =>
+  pairsOf(basis)
+    .filter(({ enabled }) => enabled)
+    .map((pair) => {
+      const { network, asset } = pair
+      const fee = networkFee(basis, pair, traitsOf(network).commonKind, now)
+      return { network, asset, cause: fee.ok ? undefined : fee.cause }
+    })
+
+/** The causes for which no pair that is offered has a fee. Empty where at least one has a fee. */
+export function causesWithoutFee(offered: readonly OfferedPair[]): readonly Unavailable['cause'][] {
+  const causes = offered.flatMap(({ cause }) => cause ?? [])
   return causes.length === offered.length ? [...new Set(causes)] : []
 }
 

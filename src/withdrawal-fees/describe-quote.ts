@@ -13,10 +13,12 @@ export const describeQuote = (quote: FeeQuote) => ({
   customer_id: quote.customerId,
   asset: quote.asset,
   crypto_network: quote.network,
-  destination_address: quote.address,
-  amount: quote.amount,
-  fee: quote.fee,
-  total: quote.total,
+  ...(!quote.isErased && {
+    destination_address: quote.address,
+    amount: quote.amount,
+    fee: quote.fee,
+    total: quote.total,
+  }),
   created_at: printInstant(quote.createdAt),
   expires_at: printInstant(quote.expiresAt),
   ...(quote.consumption !== undefined && {

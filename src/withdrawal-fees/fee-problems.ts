@@ -79,6 +79,8 @@ export function consumeProblem(refused: NotConsumed, id: string): Problem {
   switch (refused.outcome) {
     case 'unknown':
       return noneFound('guaranteed fee', id)
+    case 'erased':
+      return problem('conflict', 'the customer of the fee was erased, so no withdrawal can have it')
     case 'mismatched': {
       const mismatched = refused.members.map((member) => wireNames[member])
       return problem(

@@ -243,7 +243,7 @@ describe('the sandbox', () => {
       ],
       statements: ['ref_id', 'metadata', 'generated_at', 'paid_at'],
       'fiat deposit instructions': ['account_id', 'ref_id', 'fiat_account_owner', 'metadata'],
-      'deposit addresses': ['identity_id', 'account_id', 'ref_id', 'metadata'],
+      'deposit addresses': ['account_id', 'ref_id', 'metadata'],
       'issuer quote executions': ['ref_id'],
     }
     for (const [name, members] of Object.entries(optional)) {

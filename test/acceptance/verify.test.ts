@@ -58,7 +58,8 @@ describe('of the sandbox', () => {
         '--allow-fees',
         '--json',
       ])
-      assert.deepEqual([ran.code, ran.err], [0, ''])
+      const faults = statementsOf(ran).flatMap((one) => one.faults)
+      assert.deepEqual([ran.code, ran.err, faults], [0, '', []])
       const { held, broken, not_testable, target, statements } = JSON.parse(ran.out)
       assert.deepEqual(
         { target, broken, not_testable },

@@ -67,8 +67,9 @@ describe('the operator’s port', () => {
     const called = await operatorReadiness()
     assert.equal(called.status, 200)
     assert.equal(called.headers.get('cache-control'), 'no-store')
-    const { checks, jobs, ...rest } = called.body
+    const { checks, jobs, requests, ...rest } = called.body
     assert.deepEqual(rest, { status: 'ready', pid: process.pid })
+    assert.deepEqual(Object.keys(requests), ['minutes'])
     const parts = ['store', 'integrity', 'credentials', 'fees', 'process', 'log']
     assert.deepEqual(Object.keys(checks), parts)
     for (const part of Object.values<{ status: string }>(checks)) assert.equal(part.status, 'ok')

@@ -74,7 +74,7 @@ describe('POST /sandbox/reset', () => {
       .end({ state: 'failed', reason: 'over' })
     const called = await reset()
     assert.equal(called.status, 200)
-    assert.equal(called.body.records['fiat-accounts'], 1122)
+    assert.equal(called.body.records['fiat-accounts'], 1246)
     // The sample records come from no file, so the journal does not note them.
     assert.deepEqual(await service.parts.store.operator.journal(10), [])
     const all = { state: undefined, kind: undefined, ofClientsOf: undefined, after: undefined }

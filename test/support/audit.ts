@@ -2,10 +2,12 @@ import { DatabaseSync } from 'node:sqlite'
 import type { AuditEntry } from '../../src/contract/audit-entry.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { openAuditReader } from '../../src/store/audit/open-audit-reader.ts'
+import { openRecordReads } from '../../src/store/audit/open-record-reads.ts'
 import type { AuditLine, AuditReader } from '../../src/store/audit.ts'
 import { withPrimary } from '../../src/store/postgres/cluster/with-primary.ts'
 import { dialect as postgresDialect } from '../../src/store/postgres/dialect.ts'
 import { sessionOf } from '../../src/store/postgres/session.ts'
+import type { RecordReads } from '../../src/store/record-reads.ts'
 import type { Session } from '../../src/store/session.ts'
 import { dialect as sqliteDialect } from '../../src/store/sqlite/dialect.ts'
 import { openSession } from '../../src/store/sqlite/session.ts'
@@ -43,6 +45,7 @@ export type Behind = {
   readonly session: Session
   readonly reader: AuditReader
   readonly table: string
+  readonly reads: Pick<RecordReads, 'list'>
 }
 
 /** One session past the program, in which a test may begin a transaction. */
@@ -57,7 +60,8 @@ export async function behindTheBack<T>(
       rows: session.rows,
       transact: (inside) => inside(session),
     })
-    return work({ session, reader, table: dialect.auditTable('line') })
+    const reads = openRecordReads(session, dialect)
+    return work({ session, reader, reads, table: dialect.auditTable('line') })
   }
   if (testStore === 'postgres') {
     const url = place.where.replace('//bursar@', '//postgres@')

@@ -22,6 +22,7 @@ export function describeStore(): TestStore {
     },
     take: (...taken) => running().take(...taken),
     exported: (kind) => running().exported(kind),
+    opened: (sealing) => running().opened(sealing),
     superseded: (id) => running().superseded(id),
     ask: (sql) => running().ask(sql),
     close: () => running().close(),

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import type { Example, OperationExamples } from '../../src/http/documents/openapi-examples.ts'
 import { getEvent, listEvents } from '../../src/operations/list-events.ts'
 import { systemClock } from '../../src/platform/clock.ts'
+import type { PruneKey } from '../../src/store/records/history.ts'
 import type { TestService } from './harness.ts'
 import { operatorToken } from './operator-token.ts'
 import type { Sent } from './record-examples.ts'
@@ -105,6 +106,11 @@ export async function pruneEvents(service: TestService): Promise<PrunedEvents> {
   await put({})
   const [{ id }] = (await service.call(`${path}?order=DESC&limit=1`)).body.items
   await put({ status: 'STATEMENT_STATUS_PAID' })
-  await service.parts.store.operator.pruneHistory(systemClock(), undefined, 100)
+  const { pruneHistory } = service.parts.store.operator
+  // The first call raises the times since which versions are kept, of the sample records too.
+  let from: PruneKey | undefined
+  do {
+    from = (await pruneHistory(systemClock(), from, 1000)).next
+  } while (from !== undefined)
   return { service, id, cursor }
 }

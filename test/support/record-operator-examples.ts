@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { operatorScopes } from '../../src/contract/scopes.ts'
 import type { Example, OperationExamples } from '../../src/http/documents/openapi-examples.ts'
 import { renderProblem } from '../../src/http/server/respond.ts'
+import { readsOf } from '../../src/operations/ingest/list-record-reads.ts'
+import { listOfAll } from '../../src/operations/ingest/listed-records.ts'
 import { historyOf, listPastRecords } from '../../src/operations/ingest/record-histories.ts'
 import {
   cancelImport,
@@ -26,6 +28,7 @@ const varying: Readonly<Record<string, unknown>> = {
   replaced_at: '2026-11-22T09:31:00.25Z',
   kept_since: '2026-11-22T09:30:00Z',
   deleted_at: '2026-11-22T09:32:00Z',
+  since: '2026-11-21T09:30:00Z',
 }
 
 const unknownId = '99999999-9999-4999-8999-999999999999'
@@ -125,6 +128,24 @@ export async function recordOperator(
         404: { unknown: await send(`${kind}/${unknownId}/history`, unknown) },
       },
     }
+    if (resource.mask !== undefined) {
+      const reads = await send(`${path}/reads`, { status: 200, summary: 'Who saw it' })
+      recorded[readsOf(resource)] = {
+        parameters: { id, limit: 10, page_cursor: '' },
+        bodies: {},
+        answers: {
+          200: {
+            reads: {
+              ...reads,
+              value: JSON.parse(JSON.stringify(reads.value), (name, value) =>
+                name === 'at' ? varying.stored_at : value,
+              ),
+            },
+          },
+          404: { unknown: await send(`${kind}/${unknownId}/reads`, unknown) },
+        },
+      }
+    }
     const remove = { method: 'DELETE' }
     recorded[calls.delete] = {
       parameters: { id },
@@ -159,6 +180,36 @@ export async function recordOperator(
       },
     }
   }
+  for (const resource of resources) {
+    const { kind, statuses } = resource
+    const isStatement = kind === 'statements'
+    const query = isStatement ? 'shortfall=true&asset=USDG&limit=1' : 'limit=1'
+    const unfit = isStatement ? 'shortfall=true' : 'limit=0'
+    const times = {
+      'created_at.gte': '2025-01-01T00:00:00Z',
+      'created_at.lt': '2027-01-01T00:00:00Z',
+    }
+    recorded[listOfAll(resource)] = {
+      parameters: {
+        customer_id: 'northwind',
+        ...(statuses[0] !== undefined && { status: statuses[0] }),
+        ...(isStatement ? { shortfall: true, asset: 'USDG', order_by: 'SHORTFALL' } : times),
+        order: 'DESC',
+        limit: 1,
+        page_cursor: '',
+      },
+      bodies: {},
+      answers: {
+        200: {
+          page: await send(`${kind}?customer_id=northwind&${query}`, {
+            status: 200,
+            summary: 'A page',
+          }),
+        },
+        400: { unfit: await send(`${kind}?${unfit}`, { status: 400, summary: 'A fault' }) },
+      },
+    }
+  }
   const health = await send('health', { status: 200, summary: 'A process that is ready' })
   recorded.getHealth = {
     parameters: {},
@@ -175,6 +226,34 @@ export async function recordOperator(
       400: { missing: await send('search', { status: 400, summary: 'Nothing to find' }) },
     },
   }
+  await service.parts.store.operator.customers.rename('northwind', 'Northwind Trading Ltd')
+  const customers = await send('customers?prefix=north', { status: 200, summary: 'One customer' })
+  recorded.listCustomers = {
+    parameters: { prefix: 'north', limit: 100, page_cursor: '' },
+    bodies: {},
+    answers: {
+      200: {
+        page: {
+          ...customers,
+          value: JSON.parse(
+            JSON.stringify(customers.value).replaceAll(/"\d{4}-[^"]*Z"/g, `"${varying.stored_at}"`),
+          ),
+        },
+      },
+    },
+  }
+  recorded.getAttention = {
+    parameters: { customer_id: 'northwind' },
+    bodies: {},
+    answers: {
+      200: {
+        attention: await send('attention?customer_id=northwind', {
+          status: 200,
+          summary: 'What one customer’s records need',
+        }),
+      },
+    },
+  }
   const changes = await send('changes?limit=1', { status: 200, summary: 'A page of one' })
   recorded.listChanges = {
     parameters: { limit: 1, page_cursor: '' },
@@ -182,6 +261,16 @@ export async function recordOperator(
     answers: {
       200: {
         page: { ...changes, value: JSON.parse(JSON.stringify(changes.value), steadyOfChange) },
+      },
+    },
+  }
+  const latest = await send('changes/latest?limit=1', { status: 200, summary: 'The last one' })
+  recorded.listLatestChanges = {
+    parameters: { customer_id: 'northwind', limit: 1 },
+    bodies: {},
+    answers: {
+      200: {
+        changes: { ...latest, value: JSON.parse(JSON.stringify(latest.value), steadyOfChange) },
       },
     },
   }
@@ -321,13 +410,16 @@ function statusesOf(value: unknown): object {
     next_at: '2026-11-22T09:30:03.207Z',
   }
   const [first] = jobs.map(({ name, every_s }) => ({ name, every_s, ...ran }))
-  return { status, pid: 4711, checks: Object.fromEntries(parts), jobs: [first] }
+  const requests = { minutes: [{ at: '2026-11-22T09:30:00Z', count: 412, failed: 0 }] }
+  return { status, pid: 4711, checks: Object.fromEntries(parts), jobs: [first], requests }
 }
 
 const steady = (name: string, value: unknown): unknown =>
   typeof value === 'string' && name === 'detail'
     ? value.replace(/kept since [^;]+/, `kept since ${varying.kept_since}`)
-    : (varying[name] ?? value)
+    : typeof value === 'object'
+      ? value
+      : (varying[name] ?? value)
 
 const steadyOfChange = function (this: unknown, name: string, value: unknown): unknown {
   if (name === 'created_at' || name === 'as_of') return varying.stored_at

@@ -19,6 +19,7 @@ import {
 } from '../../src/store/postgres/driver/sessions.ts'
 import { openPostgresStore } from '../../src/store/postgres/records/open-postgres-store.ts'
 import type { Store } from '../../src/store/records.ts'
+import type { Sealing } from '../../src/store/sealing/seals.ts'
 import { openSqliteStore } from '../../src/store/sqlite/open-sqlite-store.ts'
 import { temporaryFolder } from './harness.ts'
 import {
@@ -29,6 +30,7 @@ import {
   testLoads,
   testStore,
 } from './test-database.ts'
+import { testSealing } from './test-sealing.ts'
 
 /** A store for one test file, without an HTTP server. */
 export type TestStore = {
@@ -39,8 +41,10 @@ export type TestStore = {
     options?: Partial<EntryOptions>,
   ): Promise<ImportReport>
   exported(kind: RecordKind): Promise<RecordInput[]>
-  /** The replaced versions of a record, oldest first. */
+  /** The replaced versions of a record as lists showed them, oldest first. */
   superseded(id: string): Promise<{ storedAt: bigint; replacedAt: bigint; body: string }[]>
+  /** Another process's store over the same data. It is closed with the first one. */
+  opened(sealing: Sealing): Store
   /** Runs SQL past the store, as PostgreSQL's superuser. `bursar.` is removed for the file. */
   ask(sql: string): Promise<unknown[][]>
   close(): Promise<void>
@@ -92,17 +96,23 @@ export const take = (
     ...options,
   })
 
-type Opened = Pick<TestStore, 'store' | 'superseded' | 'ask' | 'close'>
+type Opened = Pick<TestStore, 'store' | 'opened' | 'superseded' | 'ask' | 'close'>
 
 const versionsOf = (table: string, id: string) =>
-  `select stored_at, replaced_at, body from ${table} where id = '${id}' order by replaced_at`
+  `select stored_at, replaced_at, coalesce(masked, body) as body from ${table} where id = '${id}' order by replaced_at`
 
 async function openOnSqlite(clock: Clock): Promise<Opened> {
   const folder = temporaryFolder()
   const path = join(folder, 'records.db')
-  const store = openSqliteStore(path, clock)
+  const stores = [openSqliteStore(path, clock, testSealing)]
+  const [store] = stores as [Store]
   return {
     store,
+    opened: (sealing) => {
+      const other = openSqliteStore(path, clock, sealing)
+      stores.push(other)
+      return other
+    },
     ask: async (sql) => {
       using db = new DatabaseSync(path)
       const rows = db.prepare(sql.replaceAll('bursar.', '')).all()
@@ -117,7 +127,7 @@ async function openOnSqlite(clock: Clock): Promise<Opened> {
       return rows.map((row) => versionOf([row.stored_at, row.replaced_at, row.body]))
     },
     close: async () => {
-      await store.close()
+      for (const one of stores) await one.close()
       rmSync(folder, { recursive: true, force: true })
     },
   }
@@ -147,6 +157,8 @@ async function openOnPostgres(clock: Clock) {
     database,
     customers,
     store: openPostgresStore({ customers, operator }, clock, testLoads),
+    opened: (sealing: Sealing) =>
+      openPostgresStore({ customers, operator }, clock, { ...testLoads, sealing }),
     ask: async (sql: string) => await database.ask(sql),
     superseded: async (id: string) => {
       const rows = await database.ask(versionsOf('bursar.superseded', id))

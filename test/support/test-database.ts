@@ -6,6 +6,7 @@ import { withPrimary } from '../../src/store/postgres/cluster/with-primary.ts'
 import { migratePostgres } from '../../src/store/postgres/schema/migrate.ts'
 import { openSpools } from '../../src/store/spool.ts'
 import { type PostgresServer, startPostgres } from './postgres-server.ts'
+import { testSealing } from './test-sealing.ts'
 
 /** A new database with the schema, and a URL for each of the three roles. */
 export type TestDatabase = {
@@ -33,6 +34,7 @@ export const anyRole = { primary: async () => {}, standby: async () => {} }
 export const testLoads = {
   spools: openSpools({ folder: join(tmpdir(), 'bursar-test-spool'), bytesMax: 1e9 }),
   mergeMs: 60_000,
+  sealing: testSealing,
 }
 
 /** The adapter of this run; `npm test` runs the store tests once on each. */

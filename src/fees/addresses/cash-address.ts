@@ -100,14 +100,17 @@ const prefixWords = (prefix: string): number[] =>
 
 /** The 40-bit BCH code of CashAddr. It is 0 over a valid address with its prefix. */
 function checksum(words: readonly number[]): bigint {
-  const generators = [0x98f2bc8e61n, 0x79b76d99e2n, 0xf33e5fb3c4n, 0xae2eabe2a8n, 0x1e4f43e470n]
   let remainder = 1n
   for (const word of words) {
-    const top = remainder >> 35n
-    remainder = ((remainder & 0x07ffffffffn) << 5n) ^ BigInt(word)
-    generators.forEach((generator, bit) => {
-      if ((top >> BigInt(bit)) & 1n) remainder ^= generator
-    })
+    const top = Number(remainder >> 35n)
+    remainder = ((remainder & 0x07ffffffffn) << 5n) ^ BigInt(word) ^ (generatorSums[top] ?? 0n)
   }
   return remainder ^ 1n
 }
+
+const generators = [0x98f2bc8e61n, 0x79b76d99e2n, 0xf33e5fb3c4n, 0xae2eabe2a8n, 0x1e4f43e470n]
+
+/** The sum of the generators for each value of the five bits that a step moves out. */
+const generatorSums = Array.from({ length: 32 }, (_, top) =>
+  generators.reduce((sum, generator, bit) => ((top >> bit) & 1 ? sum ^ generator : sum), 0n),
+)

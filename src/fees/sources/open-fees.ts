@@ -4,7 +4,7 @@ import { type Config, ConfigError, listed, readTextFile } from '../../platform/c
 import type { Logger } from '../../platform/log.ts'
 import { jsonFault } from '../../platform/parse-json.ts'
 import { repeatedMembers } from '../../values/scan-json.ts'
-import { causesWithoutFee, describeNetworks } from '../describe-schedule.ts'
+import { causesWithoutFee, describeNetworks, offeredPairs } from '../describe-schedule.ts'
 import type { FeeBasis } from '../fee-basis.ts'
 import type { Environment } from '../schedule/document-parts.ts'
 import { type FeeSchedule, type ReadSchedule, readSchedule } from '../schedule/read-schedule.ts'
@@ -50,7 +50,7 @@ export function openFees({
     const { schedule } = refresher.current()
     const hasSources = Object.values(schedule.networks).some(({ endpoints }) => endpoints[0])
     // Sources have not answered yet. What they then say is logged as it comes.
-    const causes = hasSources ? [] : causesWithoutFee(refresher.current(), clock())
+    const causes = hasSources ? [] : causesWithoutFee(offeredPairs(refresher.current(), clock()))
     if (causes.length === 0) return
     log.warn(
       { causes },

@@ -1,6 +1,7 @@
 import type { Background, JobState } from '../../background.ts'
 import { problem } from '../../contract/problem.ts'
 import { jsonAnswer, type Route } from '../../contract/request.ts'
+import type { RequestMinutes } from '../../platform/request-minutes.ts'
 import { printInstant } from '../../values/instant.ts'
 
 /** A part of readiness. `check` rejects with the reason when the part does not work. */
@@ -19,6 +20,7 @@ type Health = {
   readonly pid: number
   readonly checks: Results
   readonly jobs: readonly object[]
+  readonly requests: { readonly minutes: readonly object[] }
 }
 
 /**
@@ -73,6 +75,7 @@ export function metricsRoute(read: () => Promise<string>): Route {
 export function openHealthReport(
   checks: readonly ReadinessCheck[],
   background: Background,
+  minutes: Pick<RequestMinutes, 'read'>,
 ): () => Promise<Health> {
   const look = shared(() => runChecks(checks))
   return async () => {
@@ -82,6 +85,9 @@ export function openHealthReport(
       pid: process.pid,
       checks: results,
       jobs: describeJobs(background.states()),
+      requests: {
+        minutes: minutes.read().map((minute) => ({ ...minute, at: printInstant(minute.at) })),
+      },
     }
   }
 }
@@ -106,6 +112,9 @@ function statusOf(last: JobState['last'], failingSince: bigint | undefined) {
   if (last === undefined) return 'waiting'
   return failingSince === undefined ? 'ok' : 'failed'
 }
+
+/** What load balancers and watchers call, which says nothing about the load of callers. */
+export const probes: ReadonlySet<string> = new Set(['health', 'readiness'])
 
 const notStored = { 'cache-control': 'no-store' }
 

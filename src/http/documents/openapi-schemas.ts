@@ -52,6 +52,7 @@ function plainKeywords(node: Node, components: Components): object {
     ...mapped(keywords, {
       properties: (members) => mapped(members as Node, {}, inner),
       items: inner,
+      anyOf: (schemas) => (schemas as readonly unknown[]).map(inner),
     }),
     ...(values === undefined
       ? additionalProperties === true && { additionalProperties }

@@ -1,9 +1,10 @@
 import {
   causesWithoutFee,
   describeNetworks,
-  describeSchedule,
+  type OfferedPair,
+  offeredPairs,
 } from '../../fees/describe-schedule.ts'
-import type { FeeBasis } from '../../fees/fee-basis.ts'
+import type { FeeBasis, Unavailable } from '../../fees/fee-basis.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { type Logger, logStateOf } from '../../platform/log.ts'
 import type { StoreWatch } from '../../store/opened-stores.ts'
@@ -73,10 +74,11 @@ export function readinessChecks(deps: ReadinessDeps): ReadinessCheck[] {
       name: 'fees',
       check: async () => {
         const [basis, now] = [feeBasis(), clock()]
-        const fault = sourceFault(basis, now)
-        const { status, networks } = feeStates(basis, now)
+        const offered = offeredPairs(basis, now)
+        const causes = causesWithoutFee(offered)
+        const fault = sourceFault(basis, causes)
+        const { status, networks } = feeStates(basis, offered, now)
         if (fault !== undefined) return { status: 'failed', reason: fault, networks }
-        const causes = causesWithoutFee(basis, now)
         return { status, ...(causes.length > 0 && { reason: withoutFee(causes) }), networks }
       },
     },
@@ -98,8 +100,11 @@ const describeServer = ({ name, role, isUsed, lagMs }: StoreServer) => ({
  * What keeps every fee from being quoted, if it is a node or a price source. Fees that the operator
  * has not accepted are not offered, and a table that has grown old does not come back by itself.
  */
-function sourceFault(basis: FeeBasis, now: bigint): string | undefined {
-  const causes = causesWithoutFee(basis, now).filter((cause) => cause !== 'sample-not-accepted')
+function sourceFault(
+  basis: FeeBasis,
+  causesOfAll: readonly Unavailable['cause'][],
+): string | undefined {
+  const causes = causesOfAll.filter((cause) => cause !== 'sample-not-accepted')
   const hasSources =
     basis.schedule.priceSources.length > 0 ||
     Object.values(basis.schedule.networks).some(({ endpoints }) => endpoints.length > 0)
@@ -113,11 +118,8 @@ const withoutFee = (causes: readonly string[]): string =>
  * The source and age of each network's costs, and the assets without a fee with the cause. Prices
  * may be missing where costs are not, so the status counts the assets that can be withdrawn.
  */
-function feeStates(basis: FeeBasis, now: bigint) {
-  const offered = describeSchedule(basis, now).filter(({ enabled }) => enabled)
-  const missing = offered.flatMap(({ network, asset, charge }) =>
-    'unavailable' in charge ? [{ network, asset, cause: charge.unavailable }] : [],
-  )
+function feeStates(basis: FeeBasis, offered: readonly OfferedPair[], now: bigint) {
+  const missing = offered.filter(({ cause }) => cause !== undefined)
   const networks = describeNetworks(basis, now).map(({ network, source, ageSeconds, cause }) => {
     const own = missing.filter((entry) => entry.network === network)
     const without = Object.fromEntries(own.map((entry) => [entry.asset, entry.cause]))

@@ -111,7 +111,11 @@ export function bindingOf(operation: Operation, caller: Caller, input: Input): B
  * A cursor opens for the caller and the parameters that it was sealed for. A cursor of the operator
  * keeps its page to one customer and one view, so that no page mixes two of them.
  */
-function scopeOf({ id }: Operation, caller: Caller, { parameters, list }: Input): CursorScope {
+function scopeOf(
+  { id, query }: Operation,
+  caller: Caller,
+  { parameters, list }: Input,
+): CursorScope {
   if (list !== undefined) {
     const { filters, selection } = list
     const { order } = selection
@@ -125,12 +129,18 @@ function scopeOf({ id }: Operation, caller: Caller, { parameters, list }: Input)
   return {
     tenant: operator ?? String(caller.tenant),
     operation: id,
-    order: String(parameters.get('order') ?? 'ASC'),
+    order: String(parameters.get('order') ?? defaultOf(query.order)),
     filters: JSON.stringify(others.toSorted(), (_name, value) =>
       typeof value === 'bigint' ? String(value) : value,
     ),
   }
 }
+
+/** The value of an absent parameter. */
+const defaultOf = (parameter: Operation['query'][string] | undefined): unknown =>
+  parameter !== undefined && 'schema' in parameter && 'default' in parameter.schema
+    ? parameter.schema.default
+    : 'ASC'
 
 const operatorOf = ({ boundTo }: OperatorPrincipal): string =>
   boundTo === null ? 'operator' : `operator ${boundTo}`

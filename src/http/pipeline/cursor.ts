@@ -45,6 +45,7 @@ const TAG_BYTES = 16
 
 /** The last record of a page. */
 export type Place = {
+  /** In lists whose order is that of a value, its text follows the position. */
   readonly position: Position
   /** When the records of the page's list had last changed, in microseconds. */
   readonly changedAt?: bigint | undefined
@@ -83,7 +84,7 @@ export type CursorFault = 'malformed' | 'other_list' | 'other_order' | 'other_fi
  *
  * Layout before base64url: version, length of the key's id, key id, nonce, sealed digests and
  * place, tag. The place is the record's position, a byte that tells which of its other fields
- * follow, and these.
+ * follow, these, and what follows the position.
  */
 export function sealCursor(keys: CursorKeys, place: Place, { tenant, digests }: Binding): string {
   const { id, key } = keys.current()
@@ -162,9 +163,10 @@ function placeBytes({ position, changedAt, asOf }: Place): Uint8Array {
   const flags =
     (changedAt === undefined ? 0 : HAS_CHANGED_AT) | (asOf === undefined ? 0 : HAS_AS_OF)
   return Buffer.concat([
-    position,
+    position.subarray(0, POSITION_BYTES),
     Buffer.from([flags]),
     ...[changedAt, asOf].map((field) => (field === undefined ? NO_FIELD : fieldBytes(field))),
+    position.subarray(POSITION_BYTES),
   ])
 }
 
@@ -179,10 +181,13 @@ function fieldBytes(value: bigint): Buffer {
 
 function placeOf(bytes: Buffer): Place {
   const flags = bytes.readUInt8(POSITION_BYTES)
-  const fields = bytes.subarray(POSITION_BYTES + 1)
-  return {
-    position: bytes.subarray(0, POSITION_BYTES),
-    changedAt: flags & HAS_CHANGED_AT ? fields.readBigInt64BE(0) : undefined,
-    asOf: flags & HAS_AS_OF ? fields.readBigInt64BE(fields.length - FIELD_BYTES) : undefined,
+  let fields = bytes.subarray(POSITION_BYTES + 1)
+  const readField = () => {
+    const field = fields.readBigInt64BE(0)
+    fields = fields.subarray(FIELD_BYTES)
+    return field
   }
+  const changedAt = flags & HAS_CHANGED_AT ? readField() : undefined
+  const asOf = flags & HAS_AS_OF ? readField() : undefined
+  return { position: Buffer.concat([bytes.subarray(0, POSITION_BYTES), fields]), changedAt, asOf }
 }

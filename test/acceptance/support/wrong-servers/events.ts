@@ -213,7 +213,7 @@ const feed: readonly WrongServerCase[] = [
 const past: readonly WrongServerCase[] = [
   {
     fault: 'ignores as_of of a list',
-    breaks: ['past.future', 'past.unknown'],
+    breaks: ['past.versions', 'past.future', 'past.unknown'],
     wrong: withQuery((query) => query.delete('as_of')),
   },
   {

@@ -1,0 +1,57 @@
+import type { Operation } from './contract/operation.ts'
+import type { Principal } from './contract/principal.ts'
+import type { ReserveAnswer } from './contract/request.ts'
+import { getEventWork, listEventsWork } from './events/event-works.ts'
+import { addressPolicy } from './fees/addresses/address-policy.ts'
+import type { FeeBasis } from './fees/fee-basis.ts'
+import type { CursorKeys } from './http/pipeline/cursor.ts'
+import { openPageCache } from './http/pipeline/page-cache.ts'
+import { readList, readRecord } from './http/pipeline/read-list.ts'
+import type { Readings } from './http/pipeline/routes-of.ts'
+import { createCryptoWithdrawalFee } from './operations/create-crypto-withdrawal-fee.ts'
+import { gets, lists } from './operations/index.ts'
+import { getEvent, listEvents } from './operations/list-events.ts'
+import type { Clock } from './platform/clock.ts'
+import type { Config } from './platform/config.ts'
+import { limits } from './platform/limits.ts'
+import type { Metrics } from './platform/metrics/metrics.ts'
+import type { FeeQuoteStore } from './store/fee-quotes.ts'
+import type { Store } from './store/records.ts'
+import { quoteWithdrawal } from './withdrawal-fees/quote-withdrawal.ts'
+
+type CustomerDeps = {
+  readonly store: Store
+  readonly quotes: FeeQuoteStore
+  readonly feeBasis: () => FeeBasis
+  readonly cursorKeys: CursorKeys
+  readonly reserveAnswer: ReserveAnswer
+  readonly config: Config
+  readonly clock: Clock
+  readonly metrics: Metrics
+}
+
+/** The work of each operation of customers, by the operation's id. */
+export function customerWorks(deps: CustomerDeps): Readings<Principal> {
+  const { quotes, feeBasis, config, clock } = deps
+  const reading = { ...deps, pages: openPageCache(limits.keptPagesBytesMax) }
+  return {
+    ...byId(gets, (get) => readRecord(get, reading)),
+    ...byId(lists, (list) => readList(list, reading)),
+    [createCryptoWithdrawalFee.id]: quoteWithdrawal({
+      basis: feeBasis,
+      quotes,
+      clock,
+      // A quote needs the verdict on an address, not which kind of Solana account it is.
+      policy: { ...addressPolicy(config), quick: true },
+      openMax: config.feeQuotesOpenMax,
+    }),
+    [listEvents.id]: listEventsWork(deps),
+    [getEvent.id]: getEventWork(deps),
+  }
+}
+
+const byId = <O extends Operation, R>(all: readonly O[], bind: (operation: O) => R) =>
+  Object.fromEntries(all.map((operation) => [operation.id, bind(operation)]))
+
+/** The operations by which customers read their own records. */
+export const customerReads: ReadonlySet<string> = new Set([...gets, ...lists].map(({ id }) => id))

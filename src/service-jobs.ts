@@ -1,0 +1,32 @@
+import type { Background } from './background.ts'
+import type { Logger } from './platform/log.ts'
+import type { FeeQuoteStore } from './store/fee-quotes.ts'
+import { startDamageWatch } from './store/integrity/damage-scan.ts'
+import type { Store } from './store/records.ts'
+import { startResealing } from './store/sealing/start-resealing.ts'
+import { startAnnouncing } from './withdrawal-fees/announce-consumed.ts'
+import { startQuoteSweep } from './withdrawal-fees/sweep-quotes.ts'
+
+type JobDeps = {
+  readonly store: Store
+  readonly quotes: FeeQuoteStore
+  readonly servesOperator: boolean
+  readonly log: Logger
+  readonly background: Background
+}
+
+/**
+ * Starts the jobs over the stores; `opened` stops them. All but the watch need the operator, who
+ * sees all customers. `announceSoon` announces the fees that were just consumed.
+ */
+export function startStoreJobs(deps: JobDeps, opened: AsyncDisposableStack) {
+  const { store, quotes, servesOperator, log, background } = deps
+  const jobs = { log, background }
+  opened.defer(startDamageWatch({ ...jobs, damage: store.damage, scans: servesOperator }))
+  if (!servesOperator) return { announceSoon: () => {} }
+  opened.defer(startQuoteSweep({ ...jobs, quotes }))
+  opened.defer(startResealing({ ...jobs, resealing: store.operator.resealing }))
+  const { announceSoon, stop } = startAnnouncing({ ...jobs, quotes, store })
+  opened.defer(stop)
+  return { announceSoon }
+}
