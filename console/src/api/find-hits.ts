@@ -1,5 +1,7 @@
+import type { RecordData } from '../kinds/kind.ts'
 import { kinds } from '../kinds/kinds.ts'
 import { mayRead, type Session } from '../session/console-session.ts'
+import { isUuid } from '../values/ids.ts'
 import { readPage } from './record-pages.ts'
 import { requestJson } from './send-request.ts'
 
@@ -10,29 +12,42 @@ export type Hit = {
   readonly customer_id: string
   readonly at: string
   readonly matched: string
+  /** The record as a list shows it; a fee has none. */
+  readonly record?: RecordData
 }
 
-export type Found = { readonly hits: readonly Hit[]; readonly more: boolean }
+export type FoundCustomer = { readonly id: string; readonly name?: string }
+
+export type Found = {
+  readonly hits: readonly Hit[]
+  readonly customers: readonly FoundCustomer[]
+  readonly more: boolean
+}
 
 /** Finds records and fees by an identifier. Staff search all customers whom they may see. */
 export async function find(session: Session, text: string, signal: AbortSignal): Promise<Found> {
   if (!session.isStaff) return findOwn(session, text, signal)
   const path = `/ingest/v1/search?${new URLSearchParams({ q: text })}`
   const page: SearchPage = await requestJson(session, path, { signal })
-  return { hits: page.hits, more: page.next_page_cursor !== undefined }
+  const { hits, customers = [], next_page_cursor: next } = page
+  return { hits, customers, more: next !== undefined }
 }
 
-type SearchPage = { readonly hits: readonly Hit[]; readonly next_page_cursor?: string }
+type SearchPage = {
+  readonly hits: readonly Hit[]
+  readonly customers?: readonly FoundCustomer[]
+  readonly next_page_cursor?: string
+}
 
 /** A customer's API has no search, so each list is filtered by each identifier that it takes. */
 async function findOwn(session: Session, text: string, signal: AbortSignal): Promise<Found> {
   const customerId = session.customerId ?? ''
-  const isUuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text)
+  const takes = isUuid(text) ? 'uuid' : 'text'
   const tries = kinds
     .filter(({ scope }) => mayRead(session, scope))
     .flatMap((kind) =>
       kind.finders
-        .filter(({ takes }) => takes === (isUuid ? 'uuid' : 'text') || takes === 'any')
+        .filter(({ takes: own }) => own === takes || own === 'any')
         .map(async ({ filter, matched }): Promise<Found> => {
           const query = new URLSearchParams({ [filter]: text, limit: '20' })
           const { records, next } = await readPage(session, { kind, customerId, query }, { signal })
@@ -42,8 +57,9 @@ async function findOwn(session: Session, text: string, signal: AbortSignal): Pro
             customer_id: customerId,
             matched,
             at: String(record[kind.orderBy]),
+            record,
           }))
-          return { hits, more: next !== undefined }
+          return { hits, customers: [], more: next !== undefined }
         }),
     )
   const found = await Promise.all(tries)
@@ -51,6 +67,7 @@ async function findOwn(session: Session, text: string, signal: AbortSignal): Pro
   const distinct = [...new Map(hits.map((hit) => [`${hit.kind} ${hit.id}`, hit])).values()]
   return {
     hits: distinct.slice(0, 20),
+    customers: [],
     more: distinct.length > 20 || found.some(({ more }) => more),
   }
 }

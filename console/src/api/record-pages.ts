@@ -2,7 +2,7 @@ import type { Kind, RecordData } from '../kinds/kind.ts'
 import type { Session } from '../session/console-session.ts'
 import { request, requestJson } from './send-request.ts'
 
-/** Whose list, with which of its parameters. */
+/** Whose list, with which of its parameters. `customerId` is empty for all customers. */
 export type ListRequest = {
   readonly kind: Kind
   readonly customerId: string
@@ -31,7 +31,7 @@ export function pagePath(session: Session, { kind, customerId, query }: ListRequ
 const pathSegment = (text: string): string =>
   /^\.{1,2}$/.test(text) ? `${text}%20` : encodeURIComponent(text)
 
-const pathWith = (path: string, query: URLSearchParams): string =>
+export const pathWith = (path: string, query: URLSearchParams): string =>
   query.size === 0 ? path : `${path}?${query}`
 
 type PageOptions = {
@@ -83,24 +83,6 @@ async function markDeleted(
 /** How many ids a list of fiat accounts takes. */
 const IDS_MAX = 100
 
-/** Every page of a list, in pages of the largest size. For staff, all are of one instant. */
-export async function* readAllPages(
-  session: Session,
-  { kind, customerId, query }: ListRequest,
-  options: PageOptions,
-): AsyncGenerator<readonly RecordData[]> {
-  let cursor: string | undefined
-  do {
-    const part = new URLSearchParams(query)
-    part.set('limit', '1000')
-    if (cursor === undefined) part.delete('page_cursor')
-    else part.set('page_cursor', cursor)
-    const page = await readPage(session, { kind, customerId, query: part }, options)
-    yield page.records
-    cursor = page.next
-  } while (cursor !== undefined)
-}
-
 /** A record as its customer's list shows it. Undefined if there is none, or was none then. */
 export async function findListed(
   session: Session,
@@ -129,27 +111,57 @@ export function revealRecord(
   return requestJson(session, pathWith(`/ingest/v1/${name}/${pathSegment(id)}`, query), options)
 }
 
+/** Who stored a version. */
+export type Origin = Readonly<Record<string, string | number>>
+
 export type Version = {
   readonly stored_at: string
   readonly replaced_at?: string
-  readonly origin: Readonly<Record<string, string | number>>
+  readonly origin: Origin
   /** Whether this version is the record's withdrawal. */
   readonly withdrawn?: true
   readonly changed: readonly string[]
   readonly record: RecordData
 }
 
+export type History = {
+  readonly versions: readonly Version[]
+  /** Since when the store keeps the customer's records of the kind. */
+  readonly kept_since?: string
+  readonly next_page_cursor?: string
+}
+
 export function readHistory(
   session: Session,
-  kind: Kind,
-  id: string,
+  { name, id }: RecordPath,
   cursor: string | undefined,
   options: PageOptions = {},
-): Promise<{ readonly versions: readonly Version[]; readonly next_page_cursor?: string }> {
+): Promise<History> {
+  return requestJson(session, pathOfPart({ name, id }, 'history', cursor), options)
+}
+
+/** Somebody saw the record in full, or took it away in a file. */
+export type Read = {
+  readonly at: string
+  readonly action: string
+  readonly client_id?: string
+  readonly issuer?: string
+  readonly subject?: string
+  readonly reason?: string
+}
+
+export function readReads(
+  session: Session,
+  record: RecordPath,
+  cursor: string | undefined,
+  signal: AbortSignal,
+): Promise<{ readonly reads: readonly Read[]; readonly next_page_cursor?: string }> {
+  return requestJson(session, pathOfPart(record, 'reads', cursor), { signal })
+}
+
+type RecordPath = { readonly name: string; readonly id: string }
+
+const pathOfPart = ({ name, id }: RecordPath, part: string, cursor: string | undefined): string => {
   const query = new URLSearchParams(cursor === undefined ? {} : { page_cursor: cursor })
-  return requestJson(
-    session,
-    pathWith(`/ingest/v1/${kind.name}/${pathSegment(id)}/history`, query),
-    options,
-  )
+  return pathWith(`/ingest/v1/${name}/${pathSegment(id)}/${part}`, query)
 }

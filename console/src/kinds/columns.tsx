@@ -1,110 +1,230 @@
+import { Amount } from '../values/amount.tsx'
+import { subtract, thousandthsOf } from '../values/amounts.ts'
+import { countryName } from '../values/countries.ts'
+import { shortAddress, shortId } from '../values/ids.ts'
+import { labelOf, wordOf } from '../values/labels.ts'
 import { Status } from '../values/status.tsx'
 import { Time } from '../values/time.tsx'
-import { compareAmounts, grouped, largestOf, subtract } from './amounts.ts'
-import type { ColumnOf, RecordData } from './kind.ts'
+import { ageText, periodText } from '../values/times.ts'
+import { type Balance, balancesOf, shortfallOf, statementStatus } from './balances.ts'
+import { mainMember, mainNetwork, networksOf, shortNumber } from './fiat-networks.ts'
+import type { ColumnOf, RecordData, Row } from './kind.ts'
 import { memberText } from './record-members.ts'
 
 export const member = (name: string, title: string, path = name): ColumnOf => ({
   name,
   title,
+  member: path,
   text: (record) => memberText(record, path),
 })
 
-export const extra = (name: string, title: string, path = name): ColumnOf => ({
-  ...member(name, title, path),
+export const extra = (column: ColumnOf): ColumnOf => ({ ...column, isExtra: true })
+
+export const idMember = (name: string): ColumnOf => ({
+  ...member(name, labelOf(name)),
   isExtra: true,
+  cell: ({ record }) => {
+    const id = memberText(record, name)
+    return (
+      <span className="mono" title={id}>
+        {shortId(id)}
+      </span>
+    )
+  },
 })
 
 export const time = (name: string, title: string): ColumnOf => ({
   ...member(name, title),
-  cell: (record) => <Time at={record[name]} />,
+  cell: ({ record }) => <Time at={record[name]} />,
 })
 
-const timeOf = (record: RecordData) => String(record.created_at ?? '')
+/** A constant of the API, as a word. A file has the constant. */
+export const constant = (name: string, title: string): ColumnOf => ({
+  ...member(name, title),
+  cell: ({ record }) => wordOf(memberText(record, name)),
+})
 
-/** What has waited longest comes first. */
-const compareTimes = (one: RecordData, other: RecordData) =>
-  timeOf(one).localeCompare(timeOf(other))
-
-/** Statuses that need somebody come first. */
-export const status = (order: readonly string[]): ColumnOf => {
-  const rank = ({ status: own }: RecordData) => order.indexOf(String(own))
-  return {
-    ...member('status', 'Status'),
-    cell: (record) => <Status value={record.status} />,
-    compare: (one, other) => rank(one) - rank(other) || compareTimes(one, other),
-  }
-}
-
-/** Empty for a live record. */
-export const deleted: ColumnOf = {
-  name: 'deleted',
-  title: 'Deleted',
-  text: ({ is_deleted: isDeleted }) => (isDeleted === true ? 'deleted' : ''),
-  cell: ({ is_deleted: isDeleted }) => (isDeleted === true ? <Status value="DELETED" /> : ''),
+export const status: ColumnOf = {
+  ...member('status', 'Status'),
+  cell: ({ record }) =>
+    record.is_deleted === true ? <Status value="DELETED" /> : <Status value={record.status} />,
 }
 
 export const amount = (name: string, title: string): ColumnOf => ({
   ...member(name, title),
-  cell: (record) => grouped(memberText(record, name)),
   isNumber: true,
-  compare: (one, other) => compareAmounts(memberText(one, name), memberText(other, name)),
+  amounts: ({ record }) => [memberText(record, name)].filter((text) => text !== ''),
+  cell: ({ record }, decimals) => <Amount text={memberText(record, name)} decimals={decimals} />,
 })
 
-const DAY_MS = 86_400_000
-const daysOf = ({ created_at: at }: RecordData) => (Date.now() - Date.parse(String(at))) / DAY_MS
-
-/** In whole days, by the clock of the browser. */
+/** Since when a record waits. A file has the time that the age is counted from. */
 export const age: ColumnOf = {
-  name: 'age_days',
+  name: 'age',
   title: 'Age',
+  member: 'now minus created_at',
   isNumber: true,
-  text: (record) => String(Math.floor(daysOf(record))),
-  cell: (record) => `${Math.floor(daysOf(record))} d`,
-  compare: (one, other) => daysOf(one) - daysOf(other),
+  text: (record) => memberText(record, 'created_at'),
+  cell: ({ record }) => ageText(memberText(record, 'created_at'), new Date()),
 }
 
-type Balance = {
-  readonly asset: string
-  readonly amount_paid: string
-  readonly total_amount_owed: string
+/** `CBIT account`: what stands in the place of a bank where the network has none. */
+const networkAccount = (record: RecordData): string => {
+  const network = mainNetwork(record)
+  return network === undefined ? 'no network' : `${labelOf(network)} account`
 }
 
-export const balancesOf = ({ statement_balances: balances }: RecordData): readonly Balance[] =>
-  Array.isArray(balances) ? balances : []
+/** The bank, the network and the last digits of an account, as they tell rows apart. */
+export const bank: readonly ColumnOf[] = [
+  {
+    ...member('bank_name', 'Bank', 'routing_details.bank_name'),
+    text: (record) => mainMember(record, 'routing_details.bank_name'),
+    cell: ({ record }) => mainMember(record, 'routing_details.bank_name') || networkAccount(record),
+  },
+  {
+    ...member('network', 'Network', 'fiat_network_instructions'),
+    text: (record) => networksOf(record).join(' '),
+    cell: ({ record }) => networksOf(record).map(labelOf).join(', '),
+  },
+  {
+    ...member('account_number', 'Number'),
+    text: (record) => mainMember(record, 'account_number') || mainMember(record, 'wallet_address'),
+    cell: ({ record }) => {
+      const network = mainNetwork(record)
+      return network === undefined ? (
+        ''
+      ) : (
+        <span className="mono">{shortNumber(record, network)}</span>
+      )
+    },
+  },
+  {
+    ...member('country', 'Owner’s country', 'fiat_account_owner_address.country'),
+    text: (record) => mainMember(record, 'fiat_account_owner_address.country'),
+    cell: ({ record }) => countryName(mainMember(record, 'fiat_account_owner_address.country')),
+  },
+  extra({
+    ...member('routing_number', 'Routing number', 'routing_details.routing_number'),
+    text: (record) => mainMember(record, 'routing_details.routing_number'),
+  }),
+]
 
-/** What is owed and not paid, by asset; nothing where all is paid. */
-export const shortfallsOf = (record: RecordData) =>
-  balancesOf(record)
-    .map(({ asset, amount_paid: paid, total_amount_owed: owed }) => ({
-      asset,
-      missing: subtract(owed, paid),
-    }))
-    .filter(({ missing }) => compareAmounts(missing, '0') > 0)
+export const shortAddressColumn: ColumnOf = {
+  ...member('address', 'Address'),
+  cell: ({ record }) => (
+    <span className="mono" title={memberText(record, 'address')}>
+      {shortAddress(memberText(record, 'address'))}
+    </span>
+  ),
+}
 
-/** By the largest shortfall of any asset. */
-export function compareShortfalls(one: RecordData, other: RecordData): number {
-  const largest = (record: RecordData) =>
-    largestOf(shortfallsOf(record).map(({ missing }) => missing))
-  return compareAmounts(largest(one), largest(other))
+export const listOf = (record: RecordData, name: string): readonly string[] => {
+  const value = record[name]
+  return Array.isArray(value) ? value.map(String) : []
+}
+
+export const period: ColumnOf = {
+  ...member('period', 'Period', 'period_start, period_end'),
+  orderBy: 'PERIOD_START',
+  text: (record) => memberText(record, 'period_start'),
+  cell: ({ record }) => periodOf(record),
+}
+
+export const periodOf = (record: RecordData): string =>
+  periodText(memberText(record, 'period_start'), memberText(record, 'period_end'))
+
+export const statementStatusColumn: ColumnOf = {
+  ...status,
+  cell: ({ record }) => (
+    <Status
+      value={statementStatus(record)}
+      title={`status: ${record.status}; paid in part: amount_paid is less than total_amount_owed`}
+    />
+  ),
+}
+
+/** The balances of a row: of a list of shortfalls, that of its asset alone. */
+export function balancesOfRow({ record, shortfall }: Row): readonly Balance[] {
+  const all = balancesOf(record)
+  return shortfall === undefined
+    ? all
+    : all.filter((balance) => shortfallOf(balance) !== '0').slice(0, 1)
 }
 
 export const balance = (
   name: string,
   title: string,
-  lines: (record: RecordData) => readonly (readonly [amount: string, asset: string])[],
+  path: string,
+  figure: (balance: Balance) => string,
 ): ColumnOf => ({
   name,
   title,
+  member: path,
   isNumber: true,
+  amounts: (row) => balancesOfRow(row).map(figure),
   text: (record) =>
-    lines(record)
-      .map(([figure, asset]) => `${figure} ${asset}`)
+    balancesOf(record)
+      .map((entry) => `${figure(entry)} ${entry.asset}`)
       .join('; '),
-  cell: (record) =>
-    lines(record).map(([figure, asset]) => (
-      <div key={asset}>
-        {grouped(figure)} {asset}
+  cell: (row, decimals) =>
+    balancesOfRow(row).map((entry) => (
+      <div key={entry.asset} className="balance">
+        <Amount text={figure(entry)} decimals={decimals} />{' '}
+        {row.shortfall === undefined && <span className="unit">{entry.asset}</span>}
       </div>
     )),
 })
+
+/** The shortfall of the asset that the list is about, as the server has stored it. */
+export const shortfall: ColumnOf = {
+  name: 'shortfall',
+  title: 'Shortfall',
+  member: 'total_amount_owed minus amount_paid',
+  isNumber: true,
+  orderBy: 'SHORTFALL',
+  amounts: (row) => shortfallsOfRow(row),
+  text: (record) =>
+    balancesOf(record)
+      .filter((entry) => shortfallOf(entry) !== '0')
+      .map((entry) => `${subtract(entry.total_amount_owed, entry.amount_paid)} ${entry.asset}`)
+      .join('; '),
+  cell: (row, decimals) =>
+    shortfallsOfRow(row).map((text, at) => (
+      <div key={balancesOfRow(row)[at]?.asset ?? text} className="balance">
+        {text === '0' ? '' : <Amount text={text} decimals={decimals} isStrong />}
+      </div>
+    )),
+}
+
+const shortfallsOfRow = (row: Row): readonly string[] =>
+  row.shortfall === undefined ? balancesOfRow(row).map(shortfallOf) : [row.shortfall]
+
+/** How much of what was owed has been paid, beside the exact figure. */
+export const paid: ColumnOf = {
+  ...balance('paid', 'Paid', 'amount_paid', ({ amount_paid: amountPaid }) => amountPaid),
+  cell: (row, decimals) =>
+    balancesOfRow(row).map(({ asset, amount_paid: amountPaid, total_amount_owed: owed }) => (
+      <div key={asset} className="balance">
+        <Amount text={amountPaid} decimals={decimals} />{' '}
+        {row.shortfall === undefined ? (
+          <span className="unit">{asset}</span>
+        ) : (
+          <svg className="meter" viewBox="0 0 1000 6" preserveAspectRatio="none" aria-hidden="true">
+            <rect className="owed" width="1000" height="6" />
+            <rect className="paid" width={thousandthsOf(amountPaid, owed)} height="6" />
+          </svg>
+        )}
+      </div>
+    )),
+}
+
+export const periodEnded: ColumnOf = {
+  ...member('period_ended', 'Period ended', 'now minus period_end'),
+  isNumber: true,
+  isOfShortfalls: true,
+  text: (record) => memberText(record, 'period_end'),
+  cell: ({ record }) => (
+    <span className="quiet">
+      <Time at={record.period_end} form="age" />
+    </span>
+  ),
+}

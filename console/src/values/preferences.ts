@@ -33,5 +33,11 @@ export function store(key: string, text: string): void {
 export const usePreference = (key: string): string | null =>
   useSyncExternalStore(subscribe, () => stored(key))
 
+/** Light, dark, or what the system has. */
+export const useTheme = (): string => usePreference('theme') ?? 'system'
+
+/** Whether the names of the API stand beside the labels. */
+export const useHasNames = (): boolean => usePreference('names') === 'on'
+
 /** Whether times are shown in UTC, as the API answers them, or in the zone of the browser. */
 export const useIsUtc = (): boolean => usePreference('zone') !== 'local'
