@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { basename } from 'node:path'
+import { basename, dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib'
-import { build, type Plugin } from 'esbuild'
+import { build, type Metafile, type Plugin } from 'esbuild'
 
 /**
  * Builds the console: scripts and styles, compressed, in the folder that the server reads them
@@ -23,10 +23,21 @@ const onlyEnglish: Plugin = {
     ),
 }
 
+/** The policy of the page allows no worker from a blob, so a workbook is compressed without one. */
+const noWorker: Plugin = {
+  name: 'no-worker',
+  setup: ({ onLoad }) =>
+    onLoad({ filter: /zip\/zipToArrayBuffer\.js$/ }, ({ path }) => ({
+      contents: `import zip from './zipToArrayBufferSync.js'
+        export default async (files) => zip(files)`,
+      resolveDir: dirname(path),
+    })),
+}
+
 /** The name of each file, and its content. */
 export async function buildConsole(): Promise<ReadonlyMap<string, Buffer>> {
   const built = await build({
-    entryPoints: { console: `${source}main.tsx`, style: `${source}style.css` },
+    entryPoints: { console: `${source}main.ts`, style: `${source}style.css` },
     outdir: target,
     bundle: true,
     splitting: true,
@@ -43,26 +54,47 @@ export async function buildConsole(): Promise<ReadonlyMap<string, Buffer>> {
     absWorkingDir: root,
     metafile: true,
     define: { 'process.env.NODE_ENV': '"production"' },
-    plugins: [onlyEnglish],
+    plugins: [onlyEnglish, noWorker],
   })
   const files = new Map<string, Buffer>(
     built.outputFiles.map(({ path, contents }) => [
       path.slice(target.length),
-      Buffer.from(contents),
+      Buffer.concat([compiledAtOnce(path), contents]),
     ]),
   )
   const named = (pattern: RegExp) => [...files.keys()].find((name) => pattern.test(name)) ?? ''
   const script = named(/^console-.*js$/)
-  const imported = Object.entries(built.metafile.outputs)
-    .filter(([path]) => path.endsWith(script))
-    .flatMap(([, { imports }]) => imports.filter(({ kind }) => kind === 'import-statement'))
-    .map(({ path }) => basename(path))
-  files.set('index.html', pageOf(script, imported, named(/^style-.*css$/)))
+  files.set(
+    'index.html',
+    pageOf(script, neededAtFirst(built.metafile, script), named(/^style-.*css$/)),
+  )
   files.set('licenses.txt', licensesOf(Object.keys(built.metafile.inputs)))
   return files
 }
 
-/** The scripts that the first one imports are fetched beside it. */
+/**
+ * React is one function, which V8 would first skip and then compile while nothing else can run. By
+ * this comment it compiles all functions of the file beside the page, while it loads them.
+ */
+const compiledAtOnce = (path: string): Buffer =>
+  Buffer.from(basename(path).startsWith('open-root-') ? '//# allFunctionsCalledOnLoad\n' : '')
+
+/** What a person may ask for. The page does not load it at first. */
+const neededLater = /^(react-aria|spreadsheet|qr-code)-/
+
+/** What the first script imports, and what that imports in its turn. */
+function neededAtFirst({ outputs }: Metafile, script: string): readonly string[] {
+  const found = new Set([script])
+  for (const name of found) {
+    const [, output] = Object.entries(outputs).find(([path]) => basename(path) === name) ?? []
+    const imported = (output?.imports ?? []).map(({ path }) => basename(path))
+    for (const path of imported) if (!neededLater.test(path)) found.add(path)
+  }
+  found.delete(script)
+  return [...found]
+}
+
+/** The scripts that are needed at first are fetched beside each other. */
 const pageOf = (script: string, imported: readonly string[], style: string): Buffer =>
   Buffer.from(
     readFileSync(`${source}index.html`, 'utf8')

@@ -1,83 +1,128 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync } from 'node:fs'
-import { chromium, type Page } from 'playwright-core'
+import { mkdirSync, readdirSync, rmSync } from 'node:fs'
+import { type Browser, chromium, type Page } from 'playwright-core'
 
 /**
- * Takes the pictures of docs/console.md from a sandbox, with Debian's Chromium. Run it after a
- * change that shows.
+ * Takes the pictures of docs/console.md from a sandbox, in both themes, with Debian's Chromium and
+ * the fonts of `fonts-liberation`. Run it after a change that shows.
  */
 const target = new URL('../docs/console/', import.meta.url).pathname
 const port = '18099'
 const url = `http://127.0.0.1:${port}`
 const account = '11111111-1111-4111-8111-111111111111'
+const staff = 'Operator staff'
 
-const screens: Readonly<Record<string, (page: Page) => Promise<void>>> = {
-  find: async (page) => {
-    await page.locator('#find').fill('12b8d131-9fb4-49c2-ada0-d111c35dd757')
-    await page.keyboard.press('Enter')
-    await page.locator('.hits tbody tr').first().waitFor()
+type Picture = {
+  readonly name: string
+  readonly as?: string
+  readonly isPhone?: true
+  readonly show: (page: Page) => Promise<void>
+}
+
+const rows = '.records tr[data-id], .rows li'
+
+const list = (name: string, query: string): Picture => ({
+  name,
+  show: (page) => open(page, `#/list/${name}?${query}`, rows),
+})
+
+const record = (name: string, kind: string, id: string): Picture => ({
+  name,
+  show: (page) => open(page, `#/record/${kind}/${id}?customer=acme`, '.timeline .dot'),
+})
+
+const shortfalls = '#/list/statements?shortfall=true&asset=USDG&order_by=SHORTFALL'
+
+const pictures: readonly Picture[] = [
+  { name: 'overview', show: (page) => open(page, '#/', '.todo li') },
+  {
+    name: 'find',
+    show: (page) => open(page, '#/find?q=tidewell', '.hit'),
   },
-  statements: (page) => showList(page, 'statements'),
-  'fiat-accounts': (page) => showList(page, 'fiat-accounts'),
-  'fiat-deposit-instructions': (page) => showList(page, 'fiat-deposit-instructions'),
-  'deposit-addresses': (page) => showList(page, 'deposit-addresses'),
-  'issuer-quote-executions': (page) => showList(page, 'issuer-quote-executions'),
-  account: async (page) => {
-    await open(page, `#/record/fiat-accounts/${account}?customer=acme`)
-    await page.getByRole('button', { name: 'Show full account number' }).click()
-    await page.locator('.slip canvas').waitFor()
+  { name: 'customers', show: (page) => open(page, '#/customers', 'tbody tr') },
+  { name: 'shortfalls', show: (page) => open(page, shortfalls, '.plot') },
+  {
+    name: 'statements',
+    show: (page) => open(page, '#/list/statements?customer=acme', '.plot'),
   },
-  history: async (page) => {
-    await changeAccount()
-    await open(page, `#/record/fiat-accounts/${account}?customer=acme&as_of=`)
-    await page.getByRole('button', { name: 'Show history' }).click()
-    await page.locator('.changes ins').first().waitFor()
-    await page.locator('.versions').scrollIntoViewIfNeeded()
+  list('fiat-accounts', 'status=PENDING'),
+  list('fiat-deposit-instructions', 'customer=acme'),
+  list('deposit-addresses', 'customer=acme'),
+  list('issuer-quote-executions', 'customer=acme'),
+  {
+    name: 'account',
+    show: async (page) => {
+      await record('', 'fiat-accounts', account).show(page)
+      await page.keyboard.press('v')
+      await page.locator('canvas.qr').waitFor()
+    },
   },
-  health: async (page) => {
-    await open(page, '#/health')
-    await page.locator('.card').first().waitFor()
+  record('statement', 'statements', '44444444-4444-4444-8444-444444444444'),
+  record('deposit-address', 'deposit-addresses', '33333333-3333-4333-8333-333333333333'),
+  { name: 'health', show: (page) => open(page, '#/health', 'tbody tr') },
+  {
+    name: 'palette',
+    show: async (page) => {
+      await open(page, '#/list/statements?customer=acme', rows)
+      await page.keyboard.press('Control+k')
+      await page.keyboard.type('ves')
+      await page.locator('.palette-choice .icon').first().waitFor()
+      await page.waitForTimeout(600)
+    },
   },
-  fees: async (page) => {
-    await page.getByRole('button', { name: 'Sign out' }).click()
-    await page.getByRole('button', { name: 'Sign in as Acme' }).click()
+  {
+    name: 'unknown-past',
+    show: (page) =>
+      open(
+        page,
+        `#/record/fiat-accounts/${account}?customer=acme&as_of=2020-01-01T00:00:00Z`,
+        '.state',
+      ),
+  },
+  {
+    name: 'fees',
+    as: 'Acme',
+    show: async (page) => {
+      await open(page, '#/fees', 'form')
+      await page.getByLabel('To address').fill('0xF0Aa84466e353E5390be37FE2934301c07c19a55')
+      await page.getByText('✓ A valid address').waitFor()
+      await page.getByRole('textbox', { name: 'Figure' }).fill('100')
+      await page.getByRole('button', { name: 'Guarantee a fee' }).click()
+      await page.locator('.sum').waitFor()
+    },
+  },
+  { name: 'phone-list', isPhone: true, show: (page) => open(page, shortfalls, rows) },
+  {
+    name: 'phone-record',
+    isPhone: true,
+    show: record('', 'fiat-accounts', account).show,
+  },
+]
+
+async function open(page: Page, fragment: string, selector: string): Promise<void> {
+  await page.evaluate(`location.hash = ${JSON.stringify(fragment)}`)
+  await page.locator(selector).first().waitFor()
+  await page.waitForTimeout(500)
+}
+
+async function take(browser: Browser, theme: 'light' | 'dark'): Promise<void> {
+  const ending = theme === 'dark' ? '-dark.png' : '.png'
+  for (const { name, as = staff, isPhone, show } of pictures) {
+    const viewport = isPhone ? { width: 390, height: 844 } : { width: 1280, height: 800 }
+    const phone = isPhone ? { isMobile: true, hasTouch: true, deviceScaleFactor: 1 } : {}
+    const context = await browser.newContext({ viewport, colorScheme: theme, ...phone })
+    const page = await context.newPage()
+    await page.goto(`${url}/console/`)
+    const signIn = page.getByRole('button', { name: `Sign in as ${as}` })
+    await signIn.waitFor()
+    if (name === 'overview') await page.screenshot({ path: `${target}sign-in${ending}` })
+    await signIn.click()
     await page.locator('#find').waitFor()
-    await open(page, '#/fees')
-    await page.getByLabel('To address').fill('0xF0Aa84466e353E5390be37FE2934301c07c19a55')
-    await page.getByText('✓ A valid address').waitFor()
-    await page.getByRole('textbox', { name: 'Figure' }).fill('100')
-    await page.getByRole('button', { name: 'Guarantee a fee' }).click()
-    await page.getByText('102.99 USDC').waitFor()
-  },
-}
-
-const open = (page: Page, fragment: string) => page.goto(`${url}/console/${fragment}`)
-
-async function showList(page: Page, kind: string): Promise<void> {
-  await open(page, `#/list/${kind}?customer=acme`)
-  await page.locator('.scroll tbody tr').first().waitFor()
-  const chart = page.getByText(/^Chart of the/)
-  if ((await chart.count()) > 0) await chart.click()
-}
-
-/** Gives an account a second version, by the sandbox's own call. */
-async function changeAccount(): Promise<void> {
-  const path = `${url}/sandbox/records/fiat-accounts`
-  const secret = Buffer.from('console_sandbox:bursar_sandbox_secret_of_the_console')
-  const answer = await fetch(`${url}/oauth2/token`, {
-    method: 'POST',
-    headers: { authorization: `Basic ${secret.toString('base64')}` },
-    body: new URLSearchParams({ grant_type: 'client_credentials' }),
-  })
-  const { access_token: token } = (await answer.json()) as { readonly access_token: string }
-  const stored = await fetch(`${url}/ingest/v1/fiat-accounts/${account}`, {
-    headers: { authorization: `Bearer ${token}` },
-  })
-  const record = (await stored.json()) as object
-  const changed = { ...record, status: 'PENDING', updated_at: '2026-11-01T09:30:00Z' }
-  const put = await fetch(path, { method: 'PUT', body: `${JSON.stringify(changed)}\n` })
-  if (!put.ok) throw new Error(await put.text())
+    await show(page)
+    await page.screenshot({ path: `${target}${name}${ending}` })
+    await context.close()
+  }
 }
 
 const sandbox = spawn(process.execPath, ['src/main.ts', 'sandbox', '--port', port], {
@@ -89,14 +134,11 @@ const browser = await chromium.launch({
   args: ['--no-sandbox', '--disable-background-networking'],
 })
 mkdirSync(target, { recursive: true })
-const page = await browser.newPage({ viewport: { width: 1000, height: 600 } })
-await page.goto(`${url}/console/`)
-await page.screenshot({ path: `${target}sign-in.png` })
-await page.getByRole('button', { name: 'Sign in as Operator staff' }).click()
-for (const [name, show] of Object.entries(screens)) {
-  await page.locator('.top').waitFor()
-  await show(page)
-  await page.screenshot({ path: `${target}${name}.png` })
+for (const name of readdirSync(target)) rmSync(target + name)
+try {
+  await take(browser, 'light')
+  await take(browser, 'dark')
+} finally {
+  await browser.close()
+  sandbox.kill()
 }
-await browser.close()
-sandbox.kill()

@@ -1,3 +1,5 @@
+import { capital } from './values/labels.ts'
+
 /** An answer of the API that is no success. */
 export class ApiProblem extends Error {
   override readonly name = 'ApiProblem'
@@ -50,7 +52,7 @@ export async function readProblem(response: Response): Promise<ApiProblem> {
 /** A sentence for a person. */
 export function messageOf(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error)
-  const sentence = message.charAt(0).toUpperCase() + message.slice(1)
+  const sentence = capital(message)
   return /[.!?]$/.test(sentence) ? sentence : `${sentence}.`
 }
 

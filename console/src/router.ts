@@ -46,11 +46,11 @@ export function go(link: string): void {
   location.hash = link
 }
 
+/** Parameters to set, or to leave out where they are empty. */
+export type Changes = Readonly<Record<string, string | undefined>>
+
 /** The query with some parameters set, or left out where they are empty. */
-export function withParameters(
-  query: URLSearchParams,
-  changes: Readonly<Record<string, string | undefined>>,
-): URLSearchParams {
+export function withParameters(query: URLSearchParams, changes: Changes): URLSearchParams {
   const changed = new URLSearchParams(query)
   for (const [name, value] of Object.entries(changes)) {
     if (value === undefined || value === '') changed.delete(name)
@@ -62,3 +62,35 @@ export function withParameters(
 /** The customer and the instant of a query. They go along from screen to screen. */
 export const placeOf = (query: URLSearchParams): readonly [string, string][] =>
   [...query].filter(([name]) => name === 'customer' || name === 'as_of')
+
+/**
+ * Keeps the place in a screen: an entry of the history that is opened again scrolls to where the
+ * person was. Each entry has its own place, also of two lists under one URL.
+ */
+export function keepScroll(): () => void {
+  history.scrollRestoration = 'manual'
+  const note = () => {
+    // A list that is loading is too short for its place. It scrolls there once it has its rows.
+    const lowest = document.documentElement.scrollHeight - innerHeight
+    if (lowest + 1 < placeOfEntry()) return
+    history.replaceState({ ...history.state, scroll: scrollY }, '')
+  }
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const later = () => {
+    clearTimeout(timer)
+    timer = setTimeout(note, 150)
+  }
+  addEventListener('scroll', later, { passive: true })
+  return () => {
+    clearTimeout(timer)
+    removeEventListener('scroll', later)
+  }
+}
+
+/** Scrolls to the place that this entry of the history had, or to the top of a new one. */
+export const restoreScroll = (): void => scrollTo(0, placeOfEntry())
+
+function placeOfEntry(): number {
+  const { scroll } = (history.state ?? {}) as { readonly scroll?: number }
+  return scroll ?? 0
+}

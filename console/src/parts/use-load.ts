@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useState } from 'react'
+import { startTransition, useCallback, useEffect, useState } from 'react'
 import { SignInEnded, useEnd } from '../session/console-session.ts'
 
 export type Loaded<T> =
@@ -21,7 +21,8 @@ export function useLoad<T>(
   useEffect(() => {
     const abort = new AbortController()
     const set = (what: Loaded<T>) => {
-      if (!abort.signal.aborted) setLoaded({ of: key, what })
+      // Many rows are drawn in slices, between which a slow phone answers the person.
+      if (!abort.signal.aborted) startTransition(() => setLoaded({ of: key, what }))
     }
     load(abort.signal).then(
       (value) => set({ state: 'loaded', value }),
@@ -33,7 +34,8 @@ export function useLoad<T>(
     return () => abort.abort()
   }, [key, attempt])
   const retry = useCallback(() => {
-    setLoaded(undefined)
+    // What is shown stays until the new answer is here; a failure gives way at once.
+    setLoaded((known) => (known?.what.state === 'loaded' ? known : undefined))
     setAttempt((count) => count + 1)
   }, [])
   return [loaded?.of === key ? loaded.what : { state: 'loading' }, retry]

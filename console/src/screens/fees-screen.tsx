@@ -1,14 +1,19 @@
-import { type FormEvent, useEffect, useState } from 'react'
-import { Button } from 'react-aria-components'
+import { type FormEvent, useState } from 'react'
 import { requestJson } from '../api/send-request.ts'
-import { messageOf } from '../api-problem.ts'
-import { settings } from '../page-settings.ts'
-import { useAddressVerdict } from '../parts/record/address-verdict.ts'
-import { Members } from '../parts/record/member-list.tsx'
+import { useAddressVerdict } from '../parts/address-verdict.ts'
+import { CopyButton } from '../parts/copy.tsx'
+import { useCustomerName } from '../parts/customer-names.tsx'
+import { Fact } from '../parts/facts.tsx'
+import { FeeSum, TimeLeft } from '../parts/fees/fee-sum.tsx'
+import { NetworkField } from '../parts/fees/network-field.tsx'
+import { type FeeTerms, QuoteForm } from '../parts/fees/quote-form.tsx'
+import { PageHeading } from '../parts/heading.tsx'
 import { Failure, Loading } from '../parts/states.tsx'
 import { useLoad } from '../parts/use-load.ts'
 import { go, linkTo, useRoute, withParameters } from '../router.ts'
 import { useSession } from '../session/console-session.ts'
+import { Button } from '../values/button.tsx'
+import { wordOf } from '../values/labels.ts'
 import { Status } from '../values/status.tsx'
 import { Time } from '../values/time.tsx'
 
@@ -16,14 +21,30 @@ import { Time } from '../values/time.tsx'
 export function Fees() {
   const session = useSession()
   return (
-    <section aria-label="Fees">
-      <h1>Fees</h1>
-      {session.isStaff ? <FeeLookUp /> : <QuoteForm />}
+    <section aria-label="Withdrawal fees">
+      <div className="page-head">
+        <PageHeading title="Withdrawal fees" />
+        <p>{session.isStaff ? 'A fee and its withdrawal' : 'Ask for a guaranteed fee'}</p>
+      </div>
+      <div className="two">
+        {session.isStaff ? <FeeLookUp /> : <QuoteForm />}
+        <AddressCheck />
+      </div>
     </section>
   )
 }
 
-type FeeState = { readonly id: string; readonly state: string } & Readonly<Record<string, unknown>>
+type FeeState = Partial<FeeTerms> & {
+  readonly id: string
+  readonly customer_id: string
+  readonly state: string
+  readonly asset: string
+  readonly crypto_network: string
+  readonly created_at: string
+  readonly expires_at: string
+  readonly withdrawal?: string
+  readonly consumed_at?: string
+}
 
 function FeeLookUp() {
   const { path, query } = useRoute()
@@ -34,174 +55,113 @@ function FeeLookUp() {
     go(linkTo(path, withParameters(query, { id: sought })))
   }
   return (
-    <>
-      <form onSubmit={look} className="row" key={id}>
-        <label>
-          Fee id <input name="id" defaultValue={id} required autoComplete="off" />
+    <div className="stack">
+      <form onSubmit={look} className="card body fields" key={id}>
+        <label className="field">
+          Fee id
+          <input className="input mono" name="id" defaultValue={id} required autoComplete="off" />
         </label>
-        <Button type="submit" className="primary">
-          Look up
-        </Button>
+        <div className="acts">
+          <Button type="submit" className="button primary">
+            Look up
+          </Button>
+        </div>
+        <p className="quiet">
+          Find takes the reference of a withdrawal, too. A fee is quoted in the name of a customer,
+          so sign in as one of its clients to ask for one.
+        </p>
       </form>
-      <p className="hint">
-        A fee is quoted in the name of a customer, so sign in as one of its clients to ask for one.
-      </p>
       {id !== '' && <OneFee id={id} />}
-    </>
+    </div>
   )
 }
 
 function OneFee({ id }: { readonly id: string }) {
   const session = useSession()
+  const nameOf = useCustomerName()
   const [loaded, retry] = useLoad(`fee ${id}`, (signal) =>
     requestJson<FeeState>(session, `/ingest/v1/fees/${encodeURIComponent(id)}`, { signal }),
   )
   if (loaded.state === 'loading') return <Loading what="the fee" />
-  if (loaded.state === 'failed') return <Failure error={loaded.error} retry={retry} />
+  if (loaded.state === 'failed') {
+    return (
+      <div className="card">
+        <Failure error={loaded.error} retry={retry} />
+      </div>
+    )
+  }
+  const { value: fee } = loaded
   return (
-    <section className="card" data-id={id} aria-label="Fee">
-      <Status value={loaded.value.state} />
-      <Members record={loaded.value} />
+    <section className="card slip" data-id={id} aria-label="Fee">
+      <header>
+        <h2>Withdrawal fee</h2>
+        <Status value={fee.state} title={`state: ${fee.state}`} />
+        <p>
+          {nameOf(fee.customer_id)}, {wordOf(fee.crypto_network)}
+        </p>
+      </header>
+      <FeeSum amount={fee.amount} fee={fee.fee} total={fee.total} asset={fee.asset} />
+      <dl className="facts body">
+        <Fact member="id" label="Fee">
+          <span className="mono long">{id}</span> <CopyButton text={id} label="Copy id" isIcon />
+        </Fact>
+        <Fact member="destination_address">
+          <span className="mono long">{fee.destination_address ?? 'erased with its customer'}</span>
+        </Fact>
+        <Fact member="created_at" label="Quoted">
+          <Time at={fee.created_at} form="long" />
+        </Fact>
+        <Fact member="expires_at">
+          <Time at={fee.expires_at} form="long" />{' '}
+          {fee.state === 'OPEN' && <TimeLeft until={fee.expires_at} />}
+          {fee.state === 'EXPIRED' && (
+            <span className="quiet">
+              expired <Time at={fee.expires_at} form="age" />
+            </span>
+          )}
+        </Fact>
+        <Fact member="withdrawal">{fee.withdrawal ?? 'none yet'}</Fact>
+        {fee.consumed_at !== undefined && (
+          <Fact member="consumed_at">
+            <Time at={fee.consumed_at} form="long" />
+          </Fact>
+        )}
+      </dl>
     </section>
   )
 }
 
-type Quoted = {
-  readonly id: string
-  readonly fee: string
-  readonly amount: string
-  readonly total: string
-  readonly asset: string
-  readonly expires_at: string
-  readonly destination_address: string
-  readonly crypto_network: string
-}
-
-function QuoteForm() {
-  const session = useSession()
+/** Says whether an address is one of its network, by the rules that withdrawals are checked with. */
+function AddressCheck() {
   const [network, setNetwork] = useState('ETHEREUM')
   const [address, setAddress] = useState('')
-  const [quoted, setQuoted] = useState<Quoted>()
-  const [fault, setFault] = useState('')
-  const [isBusy, setBusy] = useState(false)
   const verdict = useAddressVerdict(network, address.trim())
-  const ask = async (form: FormData) => {
-    setFault('')
-    setQuoted(undefined)
-    const named = form.get('figure') === 'total' ? 'total' : 'amount'
-    const body = {
-      asset: String(form.get('asset')),
-      crypto_network: network,
-      destination_address: address.trim(),
-      [named]: String(form.get('value')).trim(),
-    }
-    const path = '/v2/transfer/fees/crypto-withdrawal'
-    setQuoted(await requestJson<Quoted>(session, path, { body }))
-  }
   return (
-    <>
-      <form
-        className="quote"
-        // A quote is valid only for the figures that were sent.
-        onChange={() => setQuoted(undefined)}
-        onSubmit={(event) => {
-          event.preventDefault()
-          setBusy(true)
-          ask(new FormData(event.currentTarget))
-            .catch((error) => setFault(messageOf(error)))
-            .finally(() => setBusy(false))
-        }}
-      >
-        <label>
-          Asset <input name="asset" defaultValue="USDC" required autoComplete="off" />
-        </label>
-        <label>
-          Network{' '}
-          <select value={network} onChange={(event) => setNetwork(event.target.value)}>
-            {settings.networks.map((name) => (
-              <option key={name}>{name}</option>
-            ))}
-          </select>
-        </label>
-        <label>
-          To address{' '}
+    <section className="card" aria-labelledby="check">
+      <header>
+        <h2 id="check">Is an address valid?</h2>
+      </header>
+      <div className="body fields">
+        <NetworkField label="Network of the address" network={network} onChange={setNetwork} />
+        <label className="field">
+          Address to check
           <input
+            className="input mono"
             value={address}
-            required
             autoComplete="off"
             spellCheck={false}
-            aria-describedby="address-verdict"
+            aria-describedby="check-verdict"
             onChange={(event) => setAddress(event.target.value)}
           />
         </label>
-        <p id="address-verdict" role="status" className={verdict.isFault ? 'fault' : 'hint'}>
+        <p
+          id="check-verdict"
+          role="status"
+          className={verdict.isFault ? 'bad strong' : 'ok strong'}
+        >
           {verdict.text}
         </p>
-        <fieldset>
-          <legend>Figure</legend>
-          <label className="check">
-            <input type="radio" name="figure" value="amount" defaultChecked /> arrives
-          </label>
-          <label className="check">
-            <input type="radio" name="figure" value="total" /> is paid in all
-          </label>
-          <input name="value" aria-label="Figure" inputMode="decimal" required autoComplete="off" />
-        </fieldset>
-        <Button type="submit" className="primary" isDisabled={isBusy}>
-          Guarantee a fee
-        </Button>
-      </form>
-      {fault !== '' && (
-        <p role="alert" className="fault">
-          {fault}
-        </p>
-      )}
-      {quoted !== undefined && <QuotedFee quoted={quoted} />}
-    </>
-  )
-}
-
-function QuotedFee({ quoted }: { readonly quoted: Quoted }) {
-  const [now, setNow] = useState(Date.now())
-  useEffect(() => {
-    const timer = setInterval(() => setNow(Date.now()), 1000)
-    return () => clearInterval(timer)
-  }, [])
-  const left = Math.ceil((Date.parse(quoted.expires_at) - now) / 1000)
-  const { id, fee, amount, total, asset, crypto_network, destination_address } = quoted
-  return (
-    <section className="card" data-id={id} aria-label="Guaranteed fee">
-      <dl className="sum">
-        <div>
-          <dt>Arrives</dt>
-          <dd>
-            {amount} {asset}
-          </dd>
-        </div>
-        <div>
-          <dt>Fee</dt>
-          <dd>
-            {fee} {asset}
-          </dd>
-        </div>
-        <div>
-          <dt>Total</dt>
-          <dd>
-            {total} {asset}
-          </dd>
-        </div>
-      </dl>
-      <p role="timer">
-        {left > 0 ? `Guaranteed for ${minutesOf(left)} more` : 'Expired; ask again'}, until{' '}
-        <Time at={quoted.expires_at} />
-      </p>
-      <p className="hint">
-        Fee <code>{id}</code>, to <code>{destination_address}</code> on {crypto_network}
-      </p>
+      </div>
     </section>
   )
 }
-
-/** `9:05` of 545 seconds. */
-const minutesOf = (seconds: number): string =>
-  `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`

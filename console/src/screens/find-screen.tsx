@@ -1,115 +1,197 @@
-import { type FormEvent, useEffect, useRef, useState } from 'react'
-import { find, type Hit } from '../api/find-hits.ts'
-import { HitTable } from '../parts/frame/hit-table.tsx'
+import { useEffect } from 'react'
+import { type Found, find, type Hit } from '../api/find-hits.ts'
+import { kindNamed } from '../kinds/kinds.ts'
+import { counted } from '../parts/attention.tsx'
+import { useCustomerName } from '../parts/customer-names.tsx'
 import { recentHits, rememberHit } from '../parts/frame/recent.ts'
-import { Empty, Failure, Loading } from '../parts/states.tsx'
+import { PageHeading } from '../parts/heading.tsx'
+import { hitLink, hitTitle } from '../parts/hits.ts'
+import { focusFirstRow, useRowKeys } from '../parts/rows.ts'
+import { SearchBox } from '../parts/search-box.tsx'
+import { Failure, Loading, State } from '../parts/states.tsx'
 import { useLoad } from '../parts/use-load.ts'
-import { go, linkTo, useRoute } from '../router.ts'
+import { linkTo, useRoute } from '../router.ts'
 import { type Session, useSession } from '../session/console-session.ts'
+import { Icon } from '../values/icon.tsx'
+import { matchText } from '../values/labels.ts'
+import { Status } from '../values/status.tsx'
+import { Time } from '../values/time.tsx'
 
-/** The home page: one box that takes any identifier. Enter opens a single hit. */
+/** One box that takes any identifier. Hits are grouped by what matched. */
 export function Find() {
   const { query } = useRoute()
   const session = useSession()
-  const [text, setText] = useState(query.get('q') ?? '')
-  const [opensHit, setOpensHit] = useState(false)
-  const box = useRef<HTMLInputElement>(null)
-  useEffect(() => box.current?.focus(), [])
   const sought = (query.get('q') ?? '').trim()
-  const search = (value: string) => {
-    const found = value.trim()
-    go(linkTo([], found === '' ? [] : [['q', found]]))
-  }
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    setOpensHit(true)
-    search(text)
-  }
+  const [found, retry] = useLoad(`find ${sought}`, async (signal) =>
+    sought === '' ? undefined : await find(session, sought, signal),
+  )
+  useRowKeys()
+  const opens = query.get('open') === '1'
+  useEffect(() => {
+    if (found.state !== 'loaded' || found.value === undefined || !opens) return
+    openOnly(session, found.value, sought)
+  }, [found, opens, session, sought])
+  const value = found.state === 'loaded' ? found.value : undefined
   return (
     <section className="find" aria-label="Find">
-      <h1 className="hidden">Find</h1>
-      <search>
-        <form onSubmit={submit}>
-          <label htmlFor="find" className="hidden">
-            Find a record
-          </label>
-          <input
-            id="find"
-            ref={box}
-            type="search"
-            value={text}
-            autoComplete="off"
-            spellCheck={false}
-            placeholder="Id, reference, memo, address, fee or withdrawal"
-            onKeyDown={(event) => {
-              if (event.key === 'ArrowDown') focusHits()
-            }}
-            onChange={(event) => {
-              setText(event.target.value)
-              // What was pasted is sought at once; what is typed, at Enter.
-              const { inputType } = event.nativeEvent as InputEvent
-              if (inputType === 'insertFromPaste') search(event.target.value)
-            }}
-          />
-        </form>
-      </search>
-      <p className="hint">
+      <PageHeading title="Find" isHidden />
+      <SearchBox text={sought} isFirst {...(value !== undefined && { count: countOf(value) })} />
+      <p className="quiet hits" id="find-help">
         {session.isStaff
-          ? 'A complete identifier, or the first six characters of a memo.'
-          : 'A complete identifier of one of your records.'}{' '}
-        <kbd>/</kbd> comes back here, <kbd>↑</kbd> <kbd>↓</kbd> <kbd>Enter</kbd> select,{' '}
-        <kbd>c</kbd> copies the id.
+          ? 'Takes an id, reference, memo or its first six characters, address, customer, words of a bank’s or an owner’s name, or the last four digits of an account number.'
+          : 'Takes a complete identifier of one of your records.'}
       </p>
-      {sought === '' ? (
+      <div className="find-grid">
+        <div>
+          {found.state === 'loading' && sought !== '' && <Loading what="hits" />}
+          {found.state === 'failed' && (
+            <div className="card">
+              <Failure error={found.error} retry={retry} />
+            </div>
+          )}
+          {value !== undefined && <Hits found={value} text={sought} />}
+        </div>
         <Recent />
-      ) : (
-        <Hits text={sought} opensHit={opensHit} onOpened={() => setOpensHit(false)} />
-      )}
+      </div>
     </section>
   )
 }
 
-type HitsProps = {
-  readonly text: string
-  readonly opensHit: boolean
-  readonly onOpened: () => void
+const countOf = ({ hits, more }: Found): string =>
+  `${more ? 'more than ' : ''}${counted(hits.length, 'record')}`
+
+/** A single hit is opened; of several, the first one gets the focus. */
+function openOnly(session: Session, { hits, customers, more }: Found, text: string): void {
+  const [only] = hits
+  if (only !== undefined && hits.length === 1 && customers.length === 0 && !more) {
+    rememberHit(session, only)
+    location.replace(hitLink(only))
+    return
+  }
+  history.replaceState(history.state, '', linkTo(['find'], [['q', text]]))
+  setTimeout(focusFirstRow)
 }
 
-function Hits({ text, opensHit, onOpened }: HitsProps) {
-  const session = useSession()
-  const [found, retry] = useLoad(`find ${text}`, (signal) => find(session, text, signal))
-  useEffect(() => {
-    if (found.state !== 'loaded' || !opensHit) return
-    const { hits, more } = found.value
-    onOpened()
-    const [only] = hits
-    if (only !== undefined && hits.length === 1 && !more) openHit(session, only)
-    else focusHits()
-  }, [found, opensHit, onOpened, session])
-  if (found.state === 'loading') return <Loading what="hits" />
-  if (found.state === 'failed') return <Failure error={found.error} retry={retry} />
-  const { hits, more } = found.value
-  if (hits.length === 0) {
+function Hits({ found, text }: { readonly found: Found; readonly text: string }) {
+  const { hits, customers, more } = found
+  if (hits.length + customers.length === 0) {
     return (
-      <Empty>
-        Nothing has this identifier. It must be complete, and spelt as it is stored; a memo needs at
-        least its first six characters. Account numbers cannot be searched.
-      </Empty>
+      <div className="card">
+        <State
+          icon="search"
+          title={`Nothing has the identifier “${text}”`}
+          fine="Full account numbers cannot be searched; their last four digits can."
+        >
+          An identifier must be complete, and spelt as it is stored. Of a memo, the first six
+          characters are enough. Names are found by whole words.
+        </State>
+      </div>
     )
   }
   return (
     <>
-      <HitTable label="Hits" hits={hits} onOpen={(hit) => openHit(session, hit)} />
-      {more && (
-        <p className="hint">There are more hits than these; filter the list of a kind by it.</p>
+      {customers.length > 0 && (
+        <section aria-labelledby="customers">
+          <div className="hits">
+            <h2 id="customers">
+              Customer begins with {text} <span>{counted(customers.length, 'customer')}</span>
+            </h2>
+            <ul className="card">
+              {customers.map(({ id, name = id }) => (
+                <li key={id}>
+                  <a
+                    className="hit"
+                    data-row=""
+                    href={linkTo(['list', 'statements'], [['customer', id]])}
+                  >
+                    <Icon name="users" />
+                    <span>
+                      <span className="strong">{name}</span>
+                      <span className="sub">{id}</span>
+                    </span>
+                  </a>
+                </li>
+              ))}
+            </ul>
+          </div>
+        </section>
       )}
+      {[...Map.groupBy(hits, ({ matched }) => matched)].map(([matched, own]) => (
+        <HitGroup key={matched} matched={matched} hits={own} text={text} />
+      ))}
+      {more && <p className="quiet hits">There are more hits than these. Filter a list by it.</p>}
+      <p className="quiet hits wide-only">
+        <kbd>↑</kbd> <kbd>↓</kbd> move <kbd>Enter</kbd> open <kbd>Ctrl</kbd> <kbd>Enter</kbd> new
+        tab <kbd>C</kbd> copy id <kbd>/</kbd> back to the box
+      </p>
     </>
   )
 }
 
-/** The table has its rows a moment after it was rendered; its focus is the focus of a row. */
-const focusHits = (): void => {
-  setTimeout(() => document.querySelector<HTMLElement>('.hits [role="grid"]')?.focus())
+function HitGroup(props: {
+  readonly matched: string
+  readonly hits: readonly Hit[]
+  readonly text: string
+}) {
+  const { matched, hits, text } = props
+  const byKind = [...Map.groupBy(hits, ({ kind }) => kind)].map(([kind, own]) =>
+    counted(own.length, kindNamed(kind)?.noun ?? 'fee', kindNamed(kind)?.plural ?? 'fees'),
+  )
+  return (
+    <section aria-labelledby={`group-${matched}`}>
+      <div className="hits">
+        <h2 id={`group-${matched}`}>
+          {matchText(matched)} {text} <span>{byKind.join(', ')}</span>
+        </h2>
+        <ul className="card">
+          {hits.map((hit) => (
+            <HitRow key={`${hit.kind} ${hit.id}`} hit={hit} text={text} />
+          ))}
+        </ul>
+      </div>
+    </section>
+  )
+}
+
+function HitRow({ hit, text }: { readonly hit: Hit; readonly text: string }) {
+  const session = useSession()
+  const nameOf = useCustomerName()
+  const kind = kindNamed(hit.kind)
+  const card =
+    hit.record === undefined
+      ? undefined
+      : kind?.cardOf({ customerId: hit.customer_id, record: hit.record, shortfall: undefined })
+  const sub = [kind?.noun ?? 'withdrawal fee', card?.sub ?? '', nameOf(hit.customer_id)]
+  return (
+    <li data-id={hit.id}>
+      <a className="hit" data-row="" href={hitLink(hit)} onClick={() => rememberHit(session, hit)}>
+        <Icon name={kind?.icon ?? 'fee'} />
+        <span>
+          <span className="strong">
+            <Marked text={hitTitle(hit)} part={text} />
+          </span>
+          <span className="sub">
+            <Marked text={sub.filter((part) => part !== '').join(' · ')} part={text} />
+          </span>
+        </span>
+        <span>{card?.status !== undefined && <Status value={card.status} />}</span>
+        <Time at={hit.at} />
+      </a>
+    </li>
+  )
+}
+
+/** The text with the part that was sought marked. */
+function Marked({ text, part }: { readonly text: string; readonly part: string }) {
+  const at = text.toLowerCase().indexOf(part.toLowerCase())
+  if (at < 0) return text
+  return (
+    <>
+      {text.slice(0, at)}
+      <mark>{text.slice(at, at + part.length)}</mark>
+      {text.slice(at + part.length)}
+    </>
+  )
 }
 
 function Recent() {
@@ -117,19 +199,17 @@ function Recent() {
   const hits = recentHits(session)
   if (hits.length === 0) return null
   return (
-    <section>
-      <h2>Recent look-ups</h2>
-      <HitTable label="Recent look-ups" hits={hits} onOpen={(hit) => openHit(session, hit)} />
+    <section aria-labelledby="recent">
+      <div className="hits">
+        <h2 id="recent">
+          Recent look-ups <span>kept until this tab is closed</span>
+        </h2>
+        <ul className="card">
+          {hits.map((hit) => (
+            <HitRow key={`${hit.kind} ${hit.id}`} hit={hit} text="" />
+          ))}
+        </ul>
+      </div>
     </section>
-  )
-}
-
-function openHit(session: Session, hit: Hit): void {
-  rememberHit(session, hit)
-  const customer: [string, string][] = [['customer', hit.customer_id]]
-  go(
-    hit.kind === 'fees'
-      ? linkTo(['fees'], [['id', hit.id], ...customer])
-      : linkTo(['record', hit.kind, hit.id], customer),
   )
 }

@@ -1,113 +1,237 @@
-import { type FormEvent, useState } from 'react'
-import { Button } from 'react-aria-components'
-import { type Page, pagePath, readPage } from '../api/record-pages.ts'
-import type { Kind } from '../kinds/kind.ts'
+import { useLayoutEffect, useRef, useState } from 'react'
+import { isWide, type RowPage, readRows, rowsPath } from '../api/list-rows.ts'
+import type { ListRequest } from '../api/record-pages.ts'
+import type { Kind, Row } from '../kinds/kind.ts'
 import { kindNamed } from '../kinds/kinds.ts'
 import { base } from '../page-settings.ts'
+import { useAttention } from '../parts/attention.tsx'
 import { CopyButton } from '../parts/copy.tsx'
-import { useCustomer } from '../parts/frame/customer-switch.tsx'
+import { useCustomer, useCustomerName } from '../parts/customer-names.tsx'
+import { PageHeading } from '../parts/heading.tsx'
 import { ColumnChoice, useColumns } from '../parts/list/column-choice.tsx'
-import { ExportButton } from '../parts/list/export-button.tsx'
-import { Filters } from '../parts/list/filter-bar.tsx'
-import { ListCharts } from '../parts/list/list-charts.tsx'
+import { EmptyList } from '../parts/list/empty-list.tsx'
+import { ExportButtons } from '../parts/list/export-buttons.tsx'
+import { FilterChips } from '../parts/list/filter-chips.tsx'
+import { FullView } from '../parts/list/full-view.tsx'
+import { Pager } from '../parts/list/pager.tsx'
+import { RecordCards } from '../parts/list/record-cards.tsx'
 import { RecordTable } from '../parts/list/record-table.tsx'
 import { SavedViews } from '../parts/list/saved-views.tsx'
-import { ReasonDialog } from '../parts/record/reason-dialog.tsx'
-import { Empty, Failure, Loading, NoScreen } from '../parts/states.tsx'
+import { SelectionBar, useSelection } from '../parts/list/selection.tsx'
+import { CustomerChart, ShortfallLine, ShortfallSide } from '../parts/list/statement-side.tsx'
+import { ViewTabs } from '../parts/list/view-tabs.tsx'
+import { useIsNarrow } from '../parts/narrow.ts'
+import { PastFailure } from '../parts/past.tsx'
+import { Loading, NoScreen } from '../parts/states.tsx'
+import { noteTrail, recordLink } from '../parts/trail.ts'
 import { useLoad } from '../parts/use-load.ts'
-import { go, linkTo, placeOf, useRoute, withParameters } from '../router.ts'
-import { maySeeInFull, useSession } from '../session/console-session.ts'
-import { Time } from '../values/time.tsx'
+import { type Changes, go, linkTo, restoreScroll, useRoute, withParameters } from '../router.ts'
+import { useSession } from '../session/console-session.ts'
+import { Button } from '../values/button.tsx'
 
-/** The list of a customer, with the filters, the order and the paging of the API. */
+/** A list of one customer or of all, with the filters, the order and the pages of the server. */
 export function RecordList() {
   const { path } = useRoute()
   const kind = kindNamed(path[1])
   const customerId = useCustomer()
+  const session = useSession()
   if (kind === undefined) return <NoScreen>There is no such list.</NoScreen>
-  return (
-    <section aria-label={kind.title}>
-      <h1>
-        {kind.title}
-        {customerId !== '' && ` of ${customerId}`}
-      </h1>
-      {customerId === '' ? (
-        <Empty>Choose a customer above, or find one of its records first.</Empty>
-      ) : (
-        <CustomerList key={customerId} kind={kind} customerId={customerId} />
-      )}
-    </section>
-  )
+  if (customerId === '' && !session.isStaff) return <NoScreen>Choose a customer.</NoScreen>
+  return <List key={customerId} kind={kind} customerId={customerId} />
 }
 
 /** More rows at first would keep a browser busy for longer than a person notices. */
 const ROWS_AT_FIRST = '50'
 
-/** What the API gets of the query: not the customer, which is in the path, nor the sorting. */
+/** What the API gets of the query: not the customer, which is in the path. */
 function apiQuery(query: URLSearchParams): URLSearchParams {
   const sent = new URLSearchParams(query)
-  for (const name of ['customer', 'sort']) sent.delete(name)
+  sent.delete('customer')
   if (!sent.has('limit')) sent.set('limit', ROWS_AT_FIRST)
   return sent
 }
 
-function CustomerList({ kind, customerId }: { readonly kind: Kind; readonly customerId: string }) {
+function List({ kind, customerId }: { readonly kind: Kind; readonly customerId: string }) {
   const session = useSession()
   const { path, query } = useRoute()
+  const nameOf = useCustomerName()
+  const [attention] = useAttention()
   const [reason, setReason] = useState<string>()
-  const columns = useColumns(kind)
-  const wanted = { kind, customerId, query: apiQuery(query) }
+  const wanted: ListRequest = { kind, customerId, query: apiQuery(query) }
+  const wide = isWide(session, wanted)
   // A view in full that was opened by its link asks for the reason again.
   const lacksReason = query.get('view') === 'full' && session.isPerson && reason === undefined
   if (lacksReason) wanted.query.delete('view')
-  const [loaded, retry] = useLoad(`${pagePath(session, wanted)} ${reason ?? ''}`, (signal) =>
-    readPage(session, wanted, { signal, reason }),
-  )
-  const change = (changes: Readonly<Record<string, string | undefined>>) =>
+  const change = (changes: Changes) =>
     go(linkTo(path, withParameters(query, { page_cursor: undefined, ...changes })))
+  const sums = attention.state === 'loaded' ? (attention.value?.shortfalls ?? []) : []
+  const isShort = query.get('shortfall') === 'true'
+  const title = customerId === '' ? kind.title : `${kind.title} of ${nameOf(customerId)}`
   return (
-    <>
-      {kind.name === 'fiat-deposit-instructions' && session.isStaff && <MemoForm />}
-      <Filters key={query.toString()} kind={kind} query={query} onChange={change} />
-      <div className="toolbar">
-        {kind.isMasked === true && session.isStaff && maySeeInFull(session) && (
+    <section aria-label={kind.title}>
+      <div className="page-head">
+        <PageHeading title={title} />
+        <span className="grow" />
+        {kind.isMasked === true && !wide && (
           <FullView query={query} onChange={change} reason={reason} onReason={setReason} />
         )}
         <ColumnChoice kind={kind} />
         <SavedViews kind={kind} query={query} />
-        <ExportButton wanted={wanted} reason={reason} />
-        <CopyButton label="Copy as curl" text={curlOf(base + pagePath(session, wanted), reason)} />
-        <Button onPress={() => print()}>Print</Button>
-      </div>
-      {loaded.state === 'loading' && <Loading what={kind.title.toLowerCase()} />}
-      {loaded.state === 'failed' && <Failure error={loaded.error} retry={retry} />}
-      {loaded.state === 'loaded' && (
-        <>
-          <ListCharts kind={kind} records={loaded.value.records} />
-          {!isWhole(loaded.value, query) && (
-            <p className="hint">
-              In the order of the list. A column sorts where one page holds all rows.
-            </p>
-          )}
-          <RecordTable
-            kind={kind}
-            columns={columns}
-            records={loaded.value.records}
-            isWhole={isWhole(loaded.value, query)}
-            sort={query.get('sort') ?? ''}
-            onSort={(chosen) => go(linkTo(path, withParameters(query, { sort: chosen })))}
-            onOpen={(id) => go(linkTo(['record', kind.name, id], placeOf(query)))}
+        <ExportButtons wanted={wanted} columns={exportColumns(kind, customerId)} reason={reason} />
+        <span className="wide-only">
+          <CopyButton
+            label="Copy as curl"
+            text={curlOf(base + rowsPath(session, wanted), reason)}
           />
-          <Paging page={loaded.value} onChange={change} />
-        </>
+        </span>
+        <Button className="button wide-only" data-key="p" onClick={() => print()}>
+          Print
+        </Button>
+      </div>
+      <ViewTabs kind={kind} />
+      <FilterChips
+        kind={kind}
+        query={query}
+        customerId={customerId}
+        isWide={wide}
+        assets={sums.map(({ asset }) => asset)}
+        onChange={change}
+      />
+      {wide && query.has('as_of') && (
+        <p className="soft">This list is of now. Choose a customer to see it as of another time.</p>
       )}
-    </>
+      {isShort && <ShortfallLine asset={query.get('asset') ?? ''} />}
+      <LoadedRows wanted={wanted} isWide={wide} reason={reason} onChange={change} />
+    </section>
   )
 }
 
-/** Whether a page has all rows that match. */
-const isWhole = ({ next }: Page, query: URLSearchParams): boolean =>
-  next === undefined && !query.has('page_cursor')
+type LoadedRowsProps = {
+  readonly wanted: ListRequest
+  readonly isWide: boolean
+  readonly reason: string | undefined
+  readonly onChange: (changes: Changes) => void
+}
+
+/** The rows and what stands beside them. The head of the list is not drawn again with them. */
+function LoadedRows({ wanted, isWide: wide, reason, onChange }: LoadedRowsProps) {
+  const { kind, customerId, query } = wanted
+  const session = useSession()
+  const isNarrow = useIsNarrow()
+  const [loaded, retry] = useLoad(`${rowsPath(session, wanted)} ${reason ?? ''}`, (signal) =>
+    readRows(session, wanted, { signal, reason }),
+  )
+  const isShort = query.get('shortfall') === 'true'
+  // On a phone the chart comes after the cards; elsewhere it has its place from the beginning.
+  const hasChart =
+    kind.name === 'statements' &&
+    !isShort &&
+    customerId !== '' &&
+    (!isNarrow || loaded.state === 'loaded')
+  return (
+    <div className={kind.name === 'statements' ? 'list-split' : ''}>
+      <section className="card" aria-label="Records">
+        <button type="button" className="sr" data-key="r" tabIndex={-1} onClick={retry}>
+          Refresh
+        </button>
+        {loaded.state === 'loading' && <Loading what={kind.title.toLowerCase()} />}
+        {loaded.state === 'failed' && (
+          <PastFailure error={loaded.error} retry={retry} asOf={query.get('as_of') ?? ''} />
+        )}
+        {loaded.state === 'loaded' && (
+          <Rows wanted={wanted} isWide={wide} page={loaded.value} onChange={onChange} />
+        )}
+      </section>
+      {kind.name === 'statements' && isShort && <ShortfallSide asset={query.get('asset') ?? ''} />}
+      {hasChart && <CustomerChart wanted={wanted} />}
+    </div>
+  )
+}
+
+/** A file of all customers says whose each row is. */
+const exportColumns = (kind: Kind, customerId: string) =>
+  customerId === '' ? [customerColumn((id) => id), ...kind.columns] : kind.columns
+
+const customerColumn = (nameOf: (id: string) => string): Kind['columns'][number] => ({
+  name: 'customer_id',
+  title: 'Customer',
+  member: 'customer_id',
+  text: (_record, row) => row.customerId,
+  cell: ({ customerId }) => <span title={customerId}>{nameOf(customerId)}</span>,
+})
+
+type RowsProps = {
+  readonly wanted: ListRequest
+  readonly isWide: boolean
+  readonly page: RowPage
+  readonly onChange: (changes: Changes) => void
+}
+
+function Rows({ wanted, isWide: wide, page, onChange }: RowsProps) {
+  const { kind, customerId } = wanted
+  const { query } = useRoute()
+  const nameOf = useCustomerName()
+  const isNarrow = useIsNarrow()
+  const wrap = useRef<HTMLDivElement>(null)
+  // A table that fits keeps its headings in sight; one that does not scrolls by itself.
+  useLayoutEffect(() => {
+    const { scrollWidth = 0, clientWidth = 0 } = wrap.current ?? {}
+    wrap.current?.classList.toggle('scrolls', scrollWidth > clientWidth)
+  })
+  const [selected, clear] = useSelection(page)
+  const chosen = useColumns(kind)
+  const isShort = query.get('shortfall') === 'true'
+  const shown = chosen.filter(({ isOfShortfalls }) => isOfShortfalls !== true || isShort)
+  const columns = customerId === '' ? [customerColumn(nameOf), ...shown] : shown
+  const asOf = query.get('as_of') ?? ''
+  const linkOf = (row: Row) => recordLink(kind.name, row.record.id, row.customerId, asOf)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a page is noted once, when it is here.
+  useLayoutEffect(() => {
+    restoreScroll()
+    // Not before the rows are drawn.
+    let timer: ReturnType<typeof setTimeout>
+    const frame = requestAnimationFrame(() => {
+      timer = setTimeout(() => noteTrail({ link: location.hash, kind: kind.name, asOf }, page.rows))
+    })
+    return () => {
+      cancelAnimationFrame(frame)
+      clearTimeout(timer)
+    }
+  }, [page])
+  if (page.rows.length === 0) return <EmptyList wanted={wanted} isWide={wide} onChange={onChange} />
+  const byTime = kind.name === 'statements' ? 'PERIOD_START' : 'CREATED_AT'
+  const orderBy = query.get('order_by') ?? (isShort ? 'SHORTFALL' : byTime)
+  const caption = `${page.rows.length} ${kind.plural} of this page, in the order of the server`
+  return (
+    <>
+      {isNarrow ? (
+        <RecordCards
+          kind={kind}
+          caption={caption}
+          rows={page.rows}
+          selected={selected}
+          isWide={customerId === ''}
+          linkOf={linkOf}
+        />
+      ) : (
+        <div className="table-wrap" ref={wrap}>
+          <RecordTable
+            kind={kind}
+            caption={caption}
+            columns={columns}
+            rows={page.rows}
+            selected={selected}
+            linkOf={linkOf}
+            orderBy={orderBy}
+            isAscending={query.get('order') === 'ASC'}
+          />
+        </div>
+      )}
+      <SelectionBar ids={selected} onClear={clear} />
+      <Pager wanted={wanted} page={page} isWide={wide} onChange={onChange} />
+    </>
+  )
+}
 
 /** The command has no token: it reads a variable of the shell into which it is pasted. */
 const curlOf = (url: string, reason: string | undefined): string => {
@@ -116,79 +240,3 @@ const curlOf = (url: string, reason: string | undefined): string => {
 }
 
 const quotable = (text: string) => encodeURIComponent(text).replaceAll("'", '%27')
-
-type FullViewProps = {
-  readonly query: URLSearchParams
-  readonly reason: string | undefined
-  readonly onReason: (reason: string) => void
-  readonly onChange: (changes: Readonly<Record<string, string | undefined>>) => void
-}
-
-/** Shows the list in full, or masked as its customer sees it. */
-function FullView({ query, reason, onReason, onChange }: FullViewProps) {
-  const { isPerson } = useSession()
-  const [isAsking, setAsking] = useState(false)
-  const isFull = query.get('view') === 'full'
-  const lacksReason = isPerson && reason === undefined
-  if (isFull && !lacksReason) {
-    return <Button onPress={() => onChange({ view: undefined })}>Show as they see it</Button>
-  }
-  return (
-    <>
-      <Button onPress={() => (lacksReason ? setAsking(true) : onChange({ view: 'full' }))}>
-        Show in full
-      </Button>
-      <ReasonDialog
-        isOpen={isAsking}
-        onClose={() => setAsking(false)}
-        onReason={(given) => {
-          onReason(given)
-          onChange({ view: 'full' })
-        }}
-      />
-    </>
-  )
-}
-
-/** Finds a wire whose memo is known in part, with all customers. */
-function MemoForm() {
-  const find = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault()
-    go(linkTo([], [['q', String(new FormData(event.currentTarget).get('memo')).trim()]]))
-  }
-  return (
-    <form className="row" onSubmit={find}>
-      <label>
-        Find a wire by the start of its memo
-        <input name="memo" required minLength={6} autoComplete="off" spellCheck={false} />
-      </label>
-      <Button type="submit">Find</Button>
-    </form>
-  )
-}
-
-function Paging(props: {
-  readonly page: Page
-  readonly onChange: (changes: Readonly<Record<string, string | undefined>>) => void
-}) {
-  const { records, next, asOf } = props.page
-  const { query } = useRoute()
-  return (
-    <div className="toolbar paging">
-      <span className="hint" role="status">
-        {records.length} on this page{asOf !== undefined && ', as of '}
-        {asOf !== undefined && <Time at={asOf} />}
-      </span>
-      <span className="spacer" />
-      <Button
-        isDisabled={!query.has('page_cursor')}
-        onPress={() => props.onChange({ page_cursor: undefined })}
-      >
-        First page
-      </Button>
-      <Button isDisabled={next === undefined} onPress={() => props.onChange({ page_cursor: next })}>
-        Next page
-      </Button>
-    </div>
-  )
-}

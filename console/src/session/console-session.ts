@@ -32,6 +32,10 @@ export const maySeeInFull = ({ isStaff, scopes }: Session): boolean =>
 export const mayExport = ({ isStaff, scopes }: Session): boolean =>
   !isStaff || scopes.has('ingest:export')
 
+/** Whether the timeline of a record may say who saw it. */
+export const mayReadAudit = ({ isStaff, scopes }: Session): boolean =>
+  isStaff && scopes.has('ingest:read_audit')
+
 const SessionContext = createContext<Session | undefined>(undefined)
 export const SessionProvider = SessionContext.Provider
 

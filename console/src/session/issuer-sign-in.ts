@@ -64,12 +64,18 @@ export async function startSignIn({
   location.assign(url)
 }
 
+/** Whether the issuer has sent the person back to this page. */
+export function isReturn(): boolean {
+  const query = new URLSearchParams(location.search)
+  return query.has('code') || query.has('error')
+}
+
 /** Redeems the code that the issuer has sent back. Undefined where this page is no return. */
 export async function finishSignIn(
   issuers: readonly IssuerSettings[],
 ): Promise<Session | undefined> {
+  if (!isReturn()) return undefined
   const query = new URLSearchParams(location.search)
-  if (!query.has('code') && !query.has('error')) return undefined
   const stored = sessionStorage.getItem(PENDING)
   sessionStorage.removeItem(PENDING)
   const pending: Pending | null = JSON.parse(stored ?? 'null')

@@ -1,7 +1,8 @@
 import { type FormEvent, useState } from 'react'
-import { Button, FieldError, Form, Input, Label, TextField } from 'react-aria-components'
 import { messageOf } from '../api-problem.ts'
 import { type SandboxClient, settings } from '../page-settings.ts'
+import { Button } from '../values/button.tsx'
+import { Brand } from '../values/icon.tsx'
 import { signInAsClient } from './client-sign-in.ts'
 import type { Session } from './console-session.ts'
 import { startSignIn } from './issuer-sign-in.ts'
@@ -31,7 +32,10 @@ export function SignIn({ notice, onSession }: Props) {
   }
   return (
     <main className="welcome">
-      <h1>Bursar console</h1>
+      <div className="brand">
+        <Brand />
+        <h1>Bursar console</h1>
+      </div>
       {notice !== undefined && <p role="status">{notice}</p>}
       {fault !== undefined && (
         <p role="alert" className="fault">
@@ -44,9 +48,9 @@ export function SignIn({ notice, onSession }: Props) {
           {settings.clients.map((client, at) => (
             <Button
               key={client.clientId}
-              className={at === 0 ? 'primary' : ''}
-              isDisabled={isBusy}
-              onPress={() => void asSandbox(client)}
+              className={at === 0 ? 'button primary' : 'button'}
+              disabled={isBusy}
+              onClick={() => void asSandbox(client)}
             >
               Sign in as {client.name}
             </Button>
@@ -56,9 +60,9 @@ export function SignIn({ notice, onSession }: Props) {
       {settings.issuers.map((issuer) => (
         <Button
           key={issuer.issuer}
-          className="primary"
-          isDisabled={isBusy}
-          onPress={() => void run(() => startSignIn(issuer))}
+          className="button primary"
+          disabled={isBusy}
+          onClick={() => void run(() => startSignIn(issuer))}
         >
           Sign in with {new URL(issuer.issuer).host}
         </Button>
@@ -75,22 +79,20 @@ function ClientForm(props: {
   return (
     <details>
       <summary>Sign in with a client id and secret</summary>
-      <Form onSubmit={props.onSubmit}>
-        <TextField name="id" isRequired autoComplete="off">
-          <Label>Client id</Label>
-          <Input />
-          <FieldError />
-        </TextField>
-        <TextField name="secret" type="password" isRequired autoComplete="off">
-          <Label>Client secret</Label>
-          <Input />
-          <FieldError />
-        </TextField>
-        <p className="hint">Both stay in the memory of this tab.</p>
-        <Button type="submit" isDisabled={props.isBusy}>
+      <form onSubmit={props.onSubmit}>
+        <label className="field">
+          Client id
+          <input className="input" name="id" required autoComplete="off" />
+        </label>
+        <label className="field">
+          Client secret
+          <input className="input" name="secret" type="password" required autoComplete="off" />
+        </label>
+        <p className="quiet">Both stay in the memory of this tab.</p>
+        <Button type="submit" className="button" disabled={props.isBusy}>
           Sign in
         </Button>
-      </Form>
+      </form>
     </details>
   )
 }

@@ -1,5 +1,5 @@
 import { Component, type ReactNode } from 'react'
-import { BareScreen } from '../states.tsx'
+import { BareScreen, State } from '../states.tsx'
 
 type Props = { readonly children: ReactNode }
 
@@ -23,12 +23,19 @@ export class ErrorBoundary extends Component<Props, { readonly hasFailed: boolea
     if (!this.state.hasFailed) return this.props.children
     return (
       <BareScreen title="Error">
-        <div role="alert" className="state fault">
-          <p>This screen cannot be shown. The server may have a newer console.</p>
-          <button type="button" onClick={() => location.reload()}>
-            Reload
-          </button>
-        </div>
+        <State
+          icon="bad"
+          tone="bad"
+          title="This screen cannot be shown"
+          isAlert
+          acts={
+            <button type="button" className="button primary" onClick={() => location.reload()}>
+              Reload
+            </button>
+          }
+        >
+          The server may have a newer console.
+        </State>
       </BareScreen>
     )
   }

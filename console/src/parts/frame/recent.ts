@@ -16,7 +16,6 @@ const write = (session: Session, recent: Recent): void =>
   sessionStorage.setItem(keyOf(session), JSON.stringify(recent))
 
 export const recentHits = (session: Session): readonly Hit[] => read(session).hits
-export const recentCustomers = (session: Session): readonly string[] => read(session).customers
 
 export function rememberHit(session: Session, hit: Hit): void {
   const recent = read(session)

@@ -1,9 +1,10 @@
 import { useState } from 'react'
-import { Button } from 'react-aria-components'
 import type { ColumnOf, Kind } from '../../kinds/kind.ts'
 import { useSession } from '../../session/console-session.ts'
+import { Button } from '../../values/button.tsx'
+import { Icon } from '../../values/icon.tsx'
 import { store, usePreference } from '../../values/preferences.ts'
-import { PageDialog } from '../dialog.tsx'
+import { PageDialog } from '../dialog/dialog.tsx'
 
 const useColumnKey = ({ name }: Kind): string => `columns ${useSession().key} ${name}`
 
@@ -28,7 +29,10 @@ export function ColumnChoice({ kind }: { readonly kind: Kind }) {
   }
   return (
     <>
-      <Button onPress={() => setOpen(true)}>Columns</Button>
+      <Button className="button wide-only" onClick={() => setOpen(true)}>
+        <Icon name="sliders" />
+        Columns
+      </Button>
       <PageDialog title="Columns" isOpen={isOpen} onClose={() => setOpen(false)}>
         <div className="choices">
           {kind.columns.map(({ name, title }) => (

@@ -1,85 +1,150 @@
-import { Cell, Column, Row, Table, TableBody, TableHeader } from 'react-aria-components'
-import type { ColumnOf, Kind, RecordData } from '../../kinds/kind.ts'
+import { useEffect, useMemo, useRef } from 'react'
+import type { ColumnOf, Kind, Row } from '../../kinds/kind.ts'
+import { decimalsOf } from '../../values/amount.tsx'
+import { Icon } from '../../values/icon.tsx'
+import { useRowKeys } from '../rows.ts'
+import { type RowBlock, useBlocks, useIsDrawn } from './row-blocks.ts'
 
 type Props = {
   readonly kind: Kind
+  readonly caption: string
   readonly columns: readonly ColumnOf[]
-  readonly records: readonly RecordData[]
-  /** Whether these are all rows that match. Only then a click on a heading sorts them. */
-  readonly isWhole: boolean
-  /** `shortfall`, or `-shortfall` for the other way round; empty for the order of the API. */
-  readonly sort: string
-  readonly onSort: (sort: string) => void
-  readonly onOpen: (id: string) => void
+  readonly rows: readonly Row[]
+  readonly selected: ReadonlySet<string>
+  readonly linkOf: (row: Row) => string
+  /** The order of the server, such as `SHORTFALL`; a heading shows it. */
+  readonly orderBy: string
+  readonly isAscending: boolean
 }
 
-/** The loaded rows, in the order of the API. Part of a list is never sorted by another column. */
-export function RecordTable({ kind, columns, records, isWhole, onSort, onOpen, ...given }: Props) {
-  const sort = isWhole ? given.sort : ''
-  const name = sort.replace(/^-/, '')
-  const isDescending = sort.startsWith('-')
-  const sorted = sortedRecords(
-    records,
-    columns.find((column) => column.name === name),
-    isDescending,
+/** The usual height of a row. On a touch screen it is more. */
+const ROW_PX = 26
+
+/** The rows of a page, in the order of the server. The first cell is the link to the record. */
+export function RecordTable(props: Props) {
+  const { kind, caption, columns, rows, orderBy, isAscending } = props
+  useRowKeys()
+  const decimals = useMemo(
+    () =>
+      columns.map(({ amounts }) => (amounts === undefined ? 0 : decimalsOf(rows.flatMap(amounts)))),
+    [columns, rows],
   )
-  const descriptor = {
-    column: name,
-    direction: isDescending ? ('descending' as const) : ('ascending' as const),
-  }
+  const blocks = useBlocks(rows, ROW_PX)
+  const isInBlocks = blocks.length > 1
+  const table = useRef<HTMLTableElement>(null)
+  useEffect(() => (isInBlocks ? holdWidths(table.current) : undefined), [isInBlocks])
   return (
-    <div className="scroll">
-      <Table
-        aria-label={kind.title}
-        {...(name !== '' && { sortDescriptor: descriptor })}
-        onSortChange={({ column, direction }) =>
-          onSort(`${direction === 'descending' ? '-' : ''}${column}`)
-        }
-        onRowAction={(id) => onOpen(String(id))}
-      >
-        <TableHeader>
-          {columns.map((column, at) => (
-            <Column
+    <table
+      ref={table}
+      className={isInBlocks ? 'records in-blocks' : 'records'}
+      aria-label={kind.title}
+      {...(isInBlocks && { 'aria-rowcount': rows.length + 1 })}
+    >
+      <caption className="sr">{caption}</caption>
+      <thead>
+        <tr>
+          {columns.map((column) => (
+            <Heading
               key={column.name}
-              id={column.name}
-              isRowHeader={at === 0}
-              allowsSorting={isWhole}
-              className={column.isNumber === true ? 'number' : ''}
-            >
-              {({ sortDirection }) => (
-                <>
-                  {column.title}
-                  {sortDirection !== undefined && (
-                    <span aria-hidden="true">{sortDirection === 'ascending' ? ' ↑' : ' ↓'}</span>
-                  )}
-                </>
-              )}
-            </Column>
+              column={column}
+              isOrder={column.orderBy === orderBy}
+              isAscending={isAscending}
+            />
           ))}
-        </TableHeader>
-        <TableBody renderEmptyState={() => <p className="state">No record matches.</p>}>
-          {sorted.map((record) => (
-            <Row key={record.id} id={record.id} data-id={record.id}>
-              {columns.map((column) => (
-                <Cell key={column.name} className={column.isNumber === true ? 'number' : ''}>
-                  {column.cell?.(record) ?? column.text(record)}
-                </Cell>
-              ))}
-            </Row>
-          ))}
-        </TableBody>
-      </Table>
-    </div>
+        </tr>
+      </thead>
+      {blocks.map((block) => (
+        <TableBlock key={block.from} {...props} block={block} decimals={decimals} />
+      ))}
+    </table>
   )
 }
 
-function sortedRecords(
-  records: readonly RecordData[],
-  column: ColumnOf | undefined,
-  isDescending: boolean,
-): readonly RecordData[] {
-  if (column === undefined) return records
-  const { text, compare = (one, other) => text(one).localeCompare(text(other)) } = column
-  const sorted = records.toSorted(compare)
-  return isDescending ? sorted.reverse() : sorted
+type BlockProps = Props & { readonly block: RowBlock; readonly decimals: readonly number[] }
+
+function TableBlock(props: BlockProps) {
+  const { block, columns } = props
+  const place = useRef<HTMLTableSectionElement>(null)
+  const { isDrawn, gapPx } = useIsDrawn(place, block, ROW_PX)
+  return (
+    <tbody ref={place}>
+      {isDrawn ? (
+        block.rows.map((row, at) => (
+          <TableRow key={row.record.id} {...props} row={row} at={block.from + at} />
+        ))
+      ) : (
+        // biome-ignore lint/a11y/noAriaHiddenOnFocusable: nothing in the gap takes the focus.
+        <tr aria-hidden="true" className="gap">
+          <td colSpan={columns.length} style={{ height: gapPx }} />
+        </tr>
+      )}
+    </tbody>
+  )
+}
+
+/** Other rows must not move the columns while the list scrolls. Returns what releases them. */
+function holdWidths(table: HTMLTableElement | null) {
+  if (table === null) return undefined
+  const headings = [...table.querySelectorAll<HTMLElement>('thead th')]
+  const widths = headings.map(({ offsetWidth }) => `${offsetWidth}px`)
+  const set = (layout: string, widthOf: (at: number) => string) => {
+    for (const [at, { style }] of headings.entries()) style.width = widthOf(at)
+    table.style.tableLayout = layout
+  }
+  set('fixed', (at) => widths[at] ?? '')
+  return () => set('', () => '')
+}
+
+function Heading(props: {
+  readonly column: ColumnOf
+  readonly isOrder: boolean
+  readonly isAscending: boolean
+}) {
+  const { column, isOrder, isAscending } = props
+  return (
+    <th
+      scope="col"
+      title={column.member}
+      data-member={column.member}
+      className={column.isNumber === true ? 'num' : ''}
+      {...(isOrder && {
+        'aria-sort': isAscending ? ('ascending' as const) : ('descending' as const),
+      })}
+    >
+      {column.title}
+      {isOrder && <Icon name="down" className={isAscending ? 'up' : ''} />}
+    </th>
+  )
+}
+
+type RowProps = BlockProps & { readonly row: Row; readonly at: number }
+
+function TableRow({ block, columns, row, at, decimals, linkOf, selected }: RowProps) {
+  return (
+    <tr
+      data-id={row.record.id}
+      className={row.record.is_deleted === true ? 'gone' : ''}
+      {...(!block.isAlwaysDrawn && { 'aria-rowindex': at + 2 })}
+      {...(selected.has(row.record.id) && { 'aria-selected': true })}
+    >
+      {columns.map((column, index) => {
+        const content = column.cell?.(row, decimals[index] ?? 0) ?? column.text(row.record, row)
+        if (index > 0) {
+          return (
+            <td key={column.name} className={column.isNumber === true ? 'num' : ''}>
+              {content}
+            </td>
+          )
+        }
+        return (
+          <th key={column.name} scope="row">
+            {/* One stop for Tab; the arrows move from row to row. */}
+            <a href={linkOf(row)} data-row="" tabIndex={at === 0 ? 0 : -1}>
+              {content === '' ? 'none' : content}
+            </a>
+          </th>
+        )
+      })}
+    </tr>
+  )
 }

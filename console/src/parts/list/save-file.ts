@@ -39,14 +39,17 @@ function openDownload(name: string): GrowingFile {
   const parts: string[] = []
   return {
     write: async (text) => void parts.push(text),
-    close: async () => {
-      const url = URL.createObjectURL(new Blob(parts, { type: 'text/csv' }))
-      const link = document.createElement('a')
-      link.href = url
-      link.download = name
-      link.click()
-      setTimeout(() => URL.revokeObjectURL(url), 60_000)
-    },
+    close: async () => downloadBlob(name, new Blob(parts, { type: 'text/csv' })),
     discard: async () => {},
   }
+}
+
+/** Hands a file to the browser, which keeps it among its downloads. */
+export function downloadBlob(name: string, content: Blob): void {
+  const url = URL.createObjectURL(content)
+  const link = document.createElement('a')
+  link.href = url
+  link.download = name
+  link.click()
+  setTimeout(() => URL.revokeObjectURL(url), 60_000)
 }

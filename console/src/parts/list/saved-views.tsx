@@ -1,61 +1,67 @@
 import { type FormEvent, useState } from 'react'
-import { Button } from 'react-aria-components'
 import type { Kind } from '../../kinds/kind.ts'
-import { linkTo, placeOf, useRoute } from '../../router.ts'
 import { useSession } from '../../session/console-session.ts'
+import { Button } from '../../values/button.tsx'
 import { store, usePreference } from '../../values/preferences.ts'
-import { PageDialog } from '../dialog.tsx'
+import { PageDialog } from '../dialog/dialog.tsx'
 
-type View = { readonly name: string; readonly query: string }
+export type View = { readonly name: string; readonly query: string }
 
 type Props = { readonly kind: Kind; readonly query: URLSearchParams }
 
-/** Names for filters and orders. The browser keeps them for this person alone. */
+/** The views of a kind that the browser keeps for this person alone, and how to change them. */
+export function useViews(
+  kind: Kind,
+): readonly [views: readonly View[], keep: (changed: readonly View[]) => void] {
+  const key = `views ${useSession().key} ${kind.name}`
+  const views = readViews(usePreference(key))
+  return [views, (changed) => store(key, JSON.stringify(changed))]
+}
+
+/** Names filters and an order, which become a tab of the list. */
 export function SavedViews({ kind, query }: Props) {
   const [isOpen, setOpen] = useState(false)
-  const { path } = useRoute()
-  const key = `views ${useSession().key} ${kind.name}`
-  const views: readonly View[] = readViews(usePreference(key))
-  const keep = (changed: readonly View[]) => store(key, JSON.stringify(changed))
+  const [views, keep] = useViews(kind)
   const save = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault()
     const name = String(new FormData(event.currentTarget).get('name')).trim()
     const kept = new URLSearchParams(query)
     // A view is of any customer and time, and starts at its first page.
-    for (const name of ['page_cursor', 'customer', 'as_of', 'view']) kept.delete(name)
+    for (const own of ['page_cursor', 'customer', 'as_of', 'view']) kept.delete(own)
     keep([...views.filter((view) => view.name !== name), { name, query: kept.toString() }])
-    event.currentTarget.reset()
+    setOpen(false)
   }
   return (
     <>
-      <Button onPress={() => setOpen(true)}>Views{views.length > 0 && ` (${views.length})`}</Button>
+      <Button className="button wide-only" onClick={() => setOpen(true)}>
+        Views{views.length > 0 && ` (${views.length})`}
+      </Button>
       <PageDialog title="Saved views" isOpen={isOpen} onClose={() => setOpen(false)}>
-        {views.length === 0 && <p>No view is saved yet.</p>}
+        <p className="soft">A view is a tab of this list, for you alone.</p>
         <ul className="views">
-          {views.map(({ name, query: saved }) => (
+          {views.map(({ name }) => (
             <li key={name}>
-              <a
-                href={linkTo(path, [...new URLSearchParams(saved), ...placeOf(query)])}
-                onClick={() => setOpen(false)}
-              >
-                {name}
-              </a>
+              <span className="grow">{name}</span>
               <Button
+                className="button small"
                 aria-label={`Delete ${name}`}
-                onPress={() => keep(views.filter((view) => view.name !== name))}
+                onClick={() => keep(views.filter((view) => view.name !== name))}
               >
                 Delete
               </Button>
             </li>
           ))}
         </ul>
-        <form onSubmit={save} className="row">
-          <label>
-            Save these filters as <input name="name" required maxLength={60} autoComplete="off" />
+        <form onSubmit={save} className="fields">
+          <label className="field">
+            Save these filters as
+            <input className="input" name="name" required maxLength={60} autoComplete="off" />
           </label>
-          <Button type="submit" className="primary">
-            Save
-          </Button>
+          <div className="acts">
+            <Button type="submit" className="button primary">
+              Save
+            </Button>
+          </div>
         </form>
       </PageDialog>
     </>

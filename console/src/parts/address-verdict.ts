@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'react'
-import { requestJson } from '../../api/send-request.ts'
-import { useSession } from '../../session/console-session.ts'
+import { requestJson } from '../api/send-request.ts'
+import { useSession } from '../session/console-session.ts'
+import { wordOf } from '../values/labels.ts'
 
 type Verdict = { readonly valid: boolean; readonly detail?: string }
 
@@ -20,7 +21,7 @@ export function useAddressVerdict(network: string, address: string) {
         '/console/check-address',
         options,
       )
-      const text = valid ? `✓ A valid address on ${network}.` : `✗ ${detail}`
+      const text = valid ? `✓ A valid address on ${wordOf(network)}.` : `✗ ${detail}`
       setVerdict({ isFault: !valid, text })
     }
     // The quote itself reports what a failed check would have.
