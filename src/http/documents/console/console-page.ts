@@ -68,12 +68,9 @@ const contentTypes: Readonly<Record<string, string>> = {
   '.js': 'text/javascript; charset=utf-8',
 }
 
-/** The style element with this digest is React Aria's: it turns off gestures on what is pressed. */
-const pressableStyle = "'sha256-38RhXrc7EdReTKsOm23ZPOCUgniTUUcjky8QOOrQx6o='"
-
 const headersOf = ({ trustedIssuers }: ConsoleConfig) =>
   htmlHeaders([
-    `style-src 'self' ${pressableStyle}`,
+    "style-src 'self'",
     "img-src 'self' data:",
     ["connect-src 'self'", ...originsOf(trustedIssuers)].join(' '),
   ])
