@@ -16,7 +16,7 @@ type State = {
   readonly show: (opened: ConsolePage) => Promise<void>
 }
 
-const rows = ({ page }: ConsolePage) => page.locator('.scroll tbody tr').first().waitFor()
+const rows = ({ page }: ConsolePage) => page.locator('.records tbody tr[data-id]').first().waitFor()
 
 const states: readonly State[] = [
   ...kinds.map((kind) => ({
@@ -24,32 +24,29 @@ const states: readonly State[] = [
     show: async (opened: ConsolePage) => {
       await opened.open(`#/list/${kind}?customer=acme&limit=20`)
       await rows(opened)
-      await opened.page.getByText('Filters and order').click()
     },
   })),
   ...kinds.map((kind) => ({
     name: `a record of ${kind}`,
     show: async ({ open, page }: ConsolePage) => {
       await open(`#/record/${kind}/${fixtureIds[kind]}?customer=acme`)
-      await page.locator('.card').waitFor()
-      await page.getByRole('button', { name: 'Show history' }).click()
-      await page.getByText('The oldest version that is kept.').waitFor()
+      await page.locator('.record .card').first().waitFor()
+      await page.getByText('First version kept').waitFor()
     },
   })),
   {
     name: 'charts',
     show: async (opened) => {
       await opened.open('#/list/statements?customer=acme')
-      await opened.page.getByText(/^Chart of the/).click()
-      await opened.page.locator('.charts-css').first().waitFor()
+      await opened.page.locator('.plot g[role=img]').first().focus()
     },
   },
-  ...['Columns', 'Views', 'As of now'].map((button) => ({
+  ...['Columns', 'Views', 'As of now', 'Filter', 'Settings', 'Search or jump to'].map((button) => ({
     name: `the dialog of ${button}`,
     show: async (opened: ConsolePage) => {
       await opened.open('#/list/statements?customer=acme')
       await rows(opened)
-      await opened.page.getByRole('button', { name: button }).click()
+      await opened.page.getByRole('button', { name: button }).first().click()
       await opened.page.getByRole('dialog').waitFor()
     },
   })),
@@ -60,7 +57,7 @@ const states: readonly State[] = [
       const { body } = await browsing.service.call('/v2/transfer/deposit-addresses?limit=1')
       await page.keyboard.type(body.items[0].identity_id)
       await page.keyboard.press('Enter')
-      await page.locator('.hits tbody tr').first().waitFor()
+      await page.locator('.hit').first().waitFor()
     },
   },
   {
@@ -72,13 +69,9 @@ const states: readonly State[] = [
     },
   },
   {
-    name: 'nothing chosen',
-    show: ({ open, page }) => shows(open, page, '#/list/statements', 'Choose'),
-  },
-  {
     name: 'an empty list',
     show: ({ open, page }) =>
-      shows(open, page, '#/list/statements?customer=nobody', 'No record matches.'),
+      shows(open, page, '#/list/statements?customer=acme&ref_ids=nothing', 'No record matches.'),
   },
   { name: 'no screen', show: ({ open, page }) => shows(open, page, '#/nowhere', 'no such screen') },
   {
@@ -102,7 +95,27 @@ const states: readonly State[] = [
       await shows(open, page, '#/list/statements?customer=acme', 'Your sign-in has ended.')
     },
   },
-  { name: 'health', show: ({ open, page }) => shows(open, page, '#/health', 'integrity') },
+  { name: 'the overview', show: ({ open, page }) => shows(open, page, '#/', 'Needs attention') },
+  {
+    name: 'an unknown past',
+    show: ({ open, page }) =>
+      shows(
+        open,
+        page,
+        `#/record/statements/${fixtureIds.statements}?customer=acme&as_of=2020-01-01T00:00:00Z`,
+        'Not known on 1 January 2020',
+      ),
+  },
+  {
+    name: 'a refusal',
+    isAlone: true,
+    show: async ({ open, page }) => {
+      const problem = { status: 403, json: { detail: 'the scope is missing', request_id: 'r-1' } }
+      await page.route('**/ingest/v1/customers/**', (route) => route.fulfill(problem))
+      await shows(open, page, '#/list/statements?customer=acme', 'You may not see this')
+    },
+  },
+  { name: 'health', show: ({ open, page }) => shows(open, page, '#/health', 'Damage check') },
   { name: 'fees of staff', show: ({ open, page }) => shows(open, page, '#/fees', 'Look up') },
   { name: 'fees', as: 'Acme', show: ({ open, page }) => shows(open, page, '#/fees', 'Guarantee') },
 ]
@@ -162,9 +175,26 @@ browserTest('no screen is wider than 360 pixels', async () => {
       `#/record/${kind}/${fixtureIds[kind]}?customer=acme`,
     ]) {
       await opened.open(fragment)
-      await opened.page.locator('.scroll tbody tr, .card').first().waitFor()
+      await opened.page.locator('.rows li, .record .card').first().waitFor()
       const width = await opened.page.evaluate(() => document.documentElement.scrollWidth)
       assert.ok(width <= 360, `${fragment} has ${width} pixels`)
+    }
+  }
+})
+
+browserTest('no list of all customers is wider than the window of a laptop', async () => {
+  for (const width of [1024, 1280, 1440]) {
+    const opened = await browsing.newPage({ viewport: { width, height: 800 } })
+    await opened.signIn()
+    const lists = kinds.map((kind) => `#/list/${kind}`)
+    const statements = ['shortfall=true&asset=USDG', 'customer=acme'].map(
+      (query) => `#/list/statements?${query}`,
+    )
+    for (const fragment of [...lists, ...statements]) {
+      await opened.open(fragment)
+      await opened.page.locator('.records tr[data-id]').first().waitFor()
+      const drawn = await opened.page.evaluate(() => document.documentElement.scrollWidth)
+      assert.ok(drawn <= width, `${fragment} has ${drawn} of ${width} pixels`)
     }
   }
 })
@@ -186,13 +216,13 @@ browserTest('keys alone sign in, find a record, show it in full and sign out', a
   await page.locator('#find').waitFor()
   await page.keyboard.type(fixtureIds['fiat-accounts'])
   await page.keyboard.press('Enter')
-  await page.getByText('XXXXXX8846').first().waitFor()
-  await tabTo(/^Show full account number$/)
+  await page.getByRole('heading', { name: /···8846$/ }).waitFor()
+  await tabTo(/^Show number/)
   await page.keyboard.press('Enter')
   await page.getByText('5730008846').first().waitFor()
-  await tabTo(/^All fiat accounts of acme$/)
+  await tabTo(/^Fiat accounts$/)
   await page.keyboard.press('Enter')
-  await page.locator('.scroll tbody tr').first().waitFor()
+  await page.locator('.records tbody tr[data-id]').first().waitFor()
   await tabTo(/^As of now$/)
   await page.keyboard.press('Enter')
   await page.getByRole('dialog').waitFor()

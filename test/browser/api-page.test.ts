@@ -53,7 +53,7 @@ describe('the API page', { skip: isChromiumMissing ? `${chromiumPath} is missing
   before(async () => {
     browser = await chromium.launch({ executablePath: chromiumPath, args: chromiumFlags })
     page = await browser.newPage({ viewport: { width: 1400, height: 1000 } })
-    page.setDefaultTimeout(30_000)
+    page.setDefaultTimeout(60_000)
     page.on('request', (request) => requested.push(new URL(request.url())))
     page.on('pageerror', (error) => errors.push(error.message))
     page.on('console', (message) => {

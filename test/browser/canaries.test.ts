@@ -60,13 +60,12 @@ browserTest('no text of a record runs in the console or in a spreadsheet', async
     const places = await storeCanaries(kind, token)
     assert.ok(places >= 2, `${kind} has ${places} canaries`)
     await open(`#/list/${kind}?customer=acme&limit=20`)
-    await page.locator(`.scroll tbody tr[data-id="${fixtureIds[kind]}"]`).waitFor()
+    await page.locator(`.records tbody tr[data-id="${fixtureIds[kind]}"]`).waitFor()
     await open(`#/record/${kind}/${fixtureIds[kind]}?customer=acme`)
-    await page.locator('.card').getByText(canary).first().waitFor()
-    await page.getByRole('button', { name: 'Show history' }).click()
+    await page.locator('.record .stack').getByText(canary).first().waitFor()
     await page.locator('.changes ins').getByText(canary).first().waitFor()
     await open(`#/list/${kind}?customer=acme`)
-    await page.locator('.scroll tbody tr').first().waitFor()
+    await page.locator('.records tbody tr[data-id]').first().waitFor()
     await page.evaluate('delete window.showSaveFilePicker')
     const [download] = await Promise.all([
       page.waitForEvent('download'),
@@ -78,10 +77,10 @@ browserTest('no text of a record runs in the console or in a spreadsheet', async
     assert.ok(!/(^|[,;|\t])[\s"]*[=+@]/m.test(file), kind)
   }
   // A search for the canary, and a link that holds it.
-  await open(`#/?q=${encodeURIComponent(canary)}`)
-  await page.locator('.hits tbody tr').first().waitFor()
+  await open(`#/find?q=${encodeURIComponent(canary)}`)
+  await page.locator('.hit').first().waitFor()
   await open(`#/list/statements?customer=${encodeURIComponent(canary)}`)
-  await page.getByText('No record matches.').waitFor()
+  await page.getByText(canary).first().waitFor()
   assert.equal(await page.evaluate('window.canary'), undefined)
   assert.deepEqual(faults, [])
 })

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { after, before } from 'node:test'
 import { chromium, type Page } from 'playwright-core'
 import { fixtureIds } from '../../src/sandbox/story.ts'
+import { displayNames } from '../../src/sandbox/world.ts'
 import { type Cleanups, startProcess } from '../oauth/support/process.ts'
 import { chromiumFlags, chromiumPath, isChromiumMissing } from '../support/chromium.ts'
 import { freePort } from '../support/free-port.ts'
@@ -86,13 +87,13 @@ browserTest('a lead signs in with PKCE, gives a reason, and the audit log has bo
   assert.equal(await page.locator('.who').textContent(), 'lead-ada')
   // The screen that was open is open again, and the code has left the address bar.
   assert.equal(page.url(), `${url}/console/${account}`)
-  await page.getByText('XXXXXX8846').first().waitFor()
-  await page.getByRole('button', { name: 'Show full account number' }).click()
+  await page.getByRole('heading', { name: /···8846$/ }).waitFor()
+  await page.getByRole('button', { name: 'Show number' }).first().click()
   assert.deepEqual(await axeFaults(page), [])
-  await page.getByLabel('Why do you need it?').fill('Wire of Monday')
-  await page.getByRole('button', { name: 'Show in full' }).click()
+  await page.getByLabel('Why do you need it in full?').fill('Wire of Monday')
+  await page.getByRole('button', { name: 'Show for 60 seconds' }).click()
   await page.getByText('5730008846').first().waitFor()
-  await page.getByRole('link', { name: /All fiat accounts/ }).click()
+  await page.locator('.record-head .meta a').click()
   const [download] = await Promise.all([
     page.waitForEvent('download'),
     (async () => {
@@ -122,9 +123,9 @@ browserTest('a lead signs in with PKCE, gives a reason, and the audit log has bo
 browserTest('support looks up, and is offered neither full views nor exports', async () => {
   const { signIn } = world
   const page = await signIn('support-sam', account)
-  await page.getByText('XXXXXX8846').first().waitFor()
-  assert.equal(await page.getByRole('button', { name: 'Show full account number' }).count(), 0)
-  await page.getByRole('link', { name: /All fiat accounts/ }).click()
+  await page.getByRole('heading', { name: /···8846$/ }).waitFor()
+  assert.equal(await page.getByRole('button', { name: 'Show number' }).count(), 0)
+  await page.locator('.record-head .meta a').click()
   await page.getByRole('button', { name: 'Columns' }).waitFor()
   assert.equal(await page.getByRole('button', { name: 'Export CSV' }).count(), 0)
 })
@@ -149,20 +150,23 @@ browserTest('two people of two customers in two tabs never see each other’s da
     [acme, 'acme', 'borealis'],
     [borealis, 'borealis', 'acme'],
   ] as const) {
-    assert.equal(await page.locator('.customer').textContent(), own)
+    assert.equal(await page.locator('.bar .customer').textContent(), displayNames[own])
     for (const kind of Object.keys(fixtureIds)) {
       // Naming the other customer in the URL changes nothing.
       await page.evaluate((hash) => {
         location.hash = hash
       }, `#/list/${kind}?customer=${other}`)
-      await page.locator('.scroll tbody tr').first().waitFor()
-      assert.ok(!(await page.locator('main').textContent())?.includes(other), `${own} ${kind}`)
+      await page.locator('.records tbody tr[data-id]').first().waitFor()
+      const shown = String(await page.locator('main').textContent())
+      for (const name of [other, String(displayNames[other])]) {
+        assert.ok(!shown.includes(name), `${own} ${kind} ${name}`)
+      }
     }
   }
   await borealis.evaluate((hash) => {
     location.hash = hash
   }, account)
-  await borealis.getByText('borealis has no such record').waitFor()
+  await borealis.getByText(`${displayNames.borealis} has no such record`).waitFor()
 })
 
 browserTest('an access token that ends is renewed', async (t) => {
@@ -175,13 +179,12 @@ browserTest('an access token that ends is renewed', async (t) => {
     location.hash = hash
   }, account)
   await renewed
-  await page.getByText('XXXXXX8846').first().waitFor()
+  await page.getByRole('heading', { name: /···8846$/ }).waitFor()
   // Requests at the same time share one renewal, since a refresh token may be used once.
   await page.waitForTimeout(1100)
-  await page.getByRole('button', { name: 'Show history' }).click()
-  await page.getByRole('button', { name: 'Show full account number' }).click()
-  await page.getByLabel('Why do you need it?').fill('audit')
-  await page.getByRole('button', { name: 'Show in full' }).click()
+  await page.getByRole('button', { name: 'Show number' }).first().click()
+  await page.getByLabel('Why do you need it in full?').fill('audit')
+  await page.getByRole('button', { name: 'Show for 60 seconds' }).click()
   await page.getByText('5730008846').first().waitFor()
 })
 

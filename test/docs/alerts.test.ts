@@ -10,6 +10,7 @@ import { describeService } from '../support/describe-service.ts'
 import { type TestService, temporaryFolder } from '../support/harness.ts'
 import { type MetricsText, readMetrics, type Sample } from '../support/metrics-text.ts'
 import { promtool, promtoolIsMissing } from '../support/promtool.ts'
+import { flipped } from '../support/test-sealing.ts'
 import { until } from '../support/until.ts'
 
 /**
@@ -163,8 +164,7 @@ describe('the five alerts', { skip: promtoolIsMissing }, () => {
       assert.equal((await service.call(path)).status, 200)
       const before = await said(service)
       const db = new DatabaseSync(service.place.commandUrl.slice('sqlite:'.length))
-      db.exec(`update fiat_account_full set body = replace(body, '"USD"', '"EUR"')`)
-      db.exec(`update fiat_account_full set body = replace(body, '"status"', '"statu5"')`)
+      db.exec(`update fiat_account_full set ${flipped('body')}`)
       db.close()
       assert.equal((await service.call(path)).status, 503)
       const after = await said(service)

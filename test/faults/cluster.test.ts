@@ -65,16 +65,16 @@ describe('with a primary, two standbys and three server processes', () => {
     const traffic = startTraffic(cluster)
     await passing(300)
     const endedAt = performance.now()
-    for (const node of [cluster.primary, ...cluster.standbys]) {
-      await askServer(node, endSessions)
-    }
+    const nodes = [cluster.primary, ...cluster.standbys]
+    for (const node of nodes) await askServer(node, endSessions)
     const healedMs = await untilTokens(cluster.urls, 10_000)
     await passing(300)
     const { refused, cut, answered } = traffic.since(endedAt)
     await traffic.stop()
     t.diagnostic(`${refused} of ${answered} reads refused; tokens after ${healedMs.toFixed(0)} ms`)
     assert.equal(cut, 0)
-    assert.ok(refused <= traffic.inFlightMax, `${refused} were refused`)
+    // Each end may meet every read that is in progress then.
+    assert.ok(refused <= nodes.length * traffic.inFlightMax, `${refused} were refused`)
   })
 
   test('a standby whose replay is paused is not read beyond the allowed lag, and no list goes backwards', async (t) => {

@@ -151,8 +151,10 @@ test('writers of the same customers and values meet no deadlock on PostgreSQL', 
     }
     // No level switches the heads of the audit log off.
     if (msg === 'audit head') return
-    // A record waits for other writers of its customer for 4 s at most.
-    if (err?.message?.startsWith('another writer is changing records') !== true) errors.push(line)
+    // A record waits for other writers of its customer for 4 s at most. A database beside other
+    // work may be late, which is no deadlock: PostgreSQL counts those.
+    const isLate = /^(another writer is changing records|the database did not answer)/
+    if (!isLate.test(err?.message ?? '')) errors.push(line)
   }
   for (const port of ports) {
     const log = pino({ level: 'error' }, { write: noteError })

@@ -28,7 +28,8 @@ const customerScopes = 'events:read_event transfer:read_fiat_account statements:
 
 /** Two servers of one store. A request goes to one of those that run. */
 async function openServers(place: Place) {
-  const env = { ...place.env, LOG_LEVEL: 'error' }
+  // Bodies in clear can be compared with what is answered.
+  const env = { ...place.env, LOG_LEVEL: 'error', BURSAR_SEAL: 'false' }
   const ports = [await freePort(), await freePort()]
   const serve = async (port: number | undefined) => {
     const program = startProgram(['serve', '--json'], { env: { ...env, PORT: String(port) } })
@@ -48,8 +49,10 @@ async function openServers(place: Place) {
   const programs: Program[] = []
   for (const port of ports) programs.push(await serve(port))
   let turn = 0
+  let isClosed = false
   const send = async (path: string, token: string, init: RequestInit = {}): Promise<Sent> => {
     for (;;) {
+      assert.ok(!isClosed, 'the servers are closed')
       turn += 1
       const url = `http://127.0.0.1:${ports[turn % 2]}${path}`
       const headers = { authorization: `Bearer ${token}` }
@@ -81,7 +84,10 @@ async function openServers(place: Place) {
       await programs[which]?.kill('SIGKILL')
       programs[which] = await serve(ports[which])
     },
-    close: () => Promise.all(programs.map((program) => program.kill('SIGKILL'))),
+    close: async () => {
+      isClosed = true
+      await Promise.all(programs.map((program) => program.kill('SIGKILL')))
+    },
   }
 }
 
@@ -142,6 +148,8 @@ function startWriters(servers: Servers, token: string) {
     stream(1),
     importFiles(),
   ]
+  // If the test fails before it ends them, the servers that it closes end them.
+  for (const writing of all) writing.catch(() => undefined)
   return async () => {
     ends.now = true
     await Promise.all(all)
@@ -184,8 +192,7 @@ async function assertFeeds(t: TestContext, place: Place): Promise<void> {
         kills += 1
       }
     })()
-    await until(() => seenInAll() >= VERSIONS, 3_600_000)
-    await killing
+    await Promise.all([until(() => seenInAll() >= VERSIONS, 3_600_000), killing])
     await endWriters()
     const seconds = (performance.now() - begunAt) / 1000
     await Promise.all(followers.map(({ end }) => end()))

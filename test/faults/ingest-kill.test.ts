@@ -220,7 +220,7 @@ async function killAtRandom(place: Place): Promise<void> {
       })
       await passing(randomInt(30, 1500))
       // A stream after a start takes longer, because its process starts too.
-      if (moment === 0) await until(() => ledger.acknowledgedTag !== '')
+      if (moment === 0) await until(() => ledger.acknowledgedTag !== '', 60_000)
       const programs = [program, ...importing.map(({ importer }) => importer)]
       await Promise.all(programs.map((each) => each.kill('SIGKILL')))
       ends.now = true

@@ -69,6 +69,26 @@ test('a database that stops answering: 503 within 1 s for every request, and it 
   assert.ok(healedMs < 5000, `healed after ${healedMs} ms`)
 })
 
+test('a database that stops answering while a server starts: the server is ready once the database answers', async (t) => {
+  const cluster = await openCluster({ standbys: [], servers: 1 })
+  t.after(() => cluster.close())
+  // The first session with a deadline comes after the checks of the schema and of the roles.
+  let hasStalled = false
+  const proxy = await openStallingProxy(cluster.primary.port, (said) => {
+    if (hasStalled || !said.includes('statement_timeout')) return
+    hasStalled = true
+    proxy.stall()
+    setTimeout(proxy.flow, 4000)
+  })
+  t.after(() => proxy.close())
+  const url = `postgres://bursar@127.0.0.1:${proxy.port}/${databaseName}`
+  await using opened = new AsyncDisposableStack()
+  const server = await serve({ ...cluster.env, DATABASE_URL: url }, opened)
+  assert.ok(hasStalled)
+  assert.match(server.program.errors(), /the store is unavailable, so the server starts again/)
+  assert.equal(statusOf(await readOne(server.url, cluster)), 200)
+})
+
 test('connections used up by others: 503 with Retry-After, and it recovers when they are closed', async (t) => {
   const cluster = await openCluster({
     standbys: [],
@@ -206,12 +226,15 @@ const listOne = (url: string, { tokens }: Cluster) =>
 /** Other sessions take every connection of the database, so that the servers have none. */
 async function crowdOut({ primary }: Cluster) {
   const crowd: ReturnType<typeof openSession>[] = []
+  // One session for every look: the slots of ended ones are free some time later only.
+  using looking = new DisposableStack()
+  const superuser = looking.adopt(openSession(primary), (session) => session.destroy())
+  const countOf = async (sql: string) => Number((await superuser.query({ text: sql }))[0]?.[0])
   // The slot of an ended session becomes free later than its row in pg_stat_activity disappears, so
   // this repeats until a round changes nothing.
   const isOut = async () => {
     const before = crowd.length
-    const [[ended] = []] = await askServer(
-      primary,
+    const ended = await countOf(
       `select count(pg_terminate_backend(pid)) from pg_stat_activity where usename in ('bursar', 'bursar_operator')`,
     )
     for (;;) {
@@ -226,11 +249,10 @@ async function crowdOut({ primary }: Cluster) {
       }
       crowd.push(session)
     }
-    const [[left] = []] = await askServer(
-      primary,
+    const left = await countOf(
       `select count(*) from pg_stat_activity where usename in ('bursar', 'bursar_operator')`,
     )
-    return ended === '0' && crowd.length === before && left === '0'
+    return ended === 0 && crowd.length === before && left === 0
   }
   await untilHolds('the servers have no connection left', isOut, 30_000)
   return crowd

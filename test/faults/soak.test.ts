@@ -64,6 +64,7 @@ if (isLong) {
       await passing(SETTLED_MS)
       await writes.assertKept()
       await soak.assertSound()
+      assert.deepEqual(server.damageAlarms(), [], 'No fault damages a stored record.')
       for (const line of usages.stop()) t.diagnostic(line)
       assert.equal(await server.stop(), 0)
     } finally {

@@ -90,7 +90,8 @@ describe('a server that stores a stream', () => {
   test('answers it before it ends, and leaves no process', async () => {
     const client = await made()
     const server = await serve(client)
-    const pending = server.post(100_000)
+    // So few that they are stored within the time that a stop gives.
+    const pending = server.post(100_000, 10_000)
     await untilHolds('a process stores the stream', () => server.writers().length === 1, 10_000)
     const [pid = 0] = server.writers()
     const ended = server.program.kill('SIGTERM')

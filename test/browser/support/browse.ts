@@ -53,7 +53,9 @@ export async function consolePage(
     ...options,
   })
   const page = await context.newPage()
-  page.setDefaultTimeout(15_000)
+  // The limit only ends what hangs. Browsers that share two cores and draw without a graphics card
+  // may need more than 15 s to load the page of the API.
+  page.setDefaultTimeout(60_000)
   const faults: string[] = []
   page.on('pageerror', (error) => faults.push(error.message))
   page.on('console', (message) => {
@@ -88,8 +90,8 @@ export async function axeFaults(page: Page): Promise<string[]> {
 
 /** The cells of a column of the table that is shown, by its heading. */
 export async function columnOf(page: Page, title: string): Promise<readonly string[]> {
-  const titles = await page.locator('.scroll thead th').allTextContents()
-  const at = titles.findIndex((text) => text.replace(/ [↑↓]$/, '') === title)
+  const titles = await page.locator('.records thead th').allTextContents()
+  const at = titles.findIndex((text) => text.trim() === title)
   assert.notEqual(at, -1, `${title} is not among ${titles}`)
-  return page.locator(`.scroll tbody tr > *:nth-child(${at + 1})`).allTextContents()
+  return page.locator(`.records tbody tr[data-id] > *:nth-child(${at + 1})`).allTextContents()
 }

@@ -34,6 +34,8 @@ export function follow(ask: Ask, path: string, token: string) {
     }
   }
   const running = run()
+  // A test that fails before it ends the follower closes what answers it.
+  running.catch(() => undefined)
   return {
     seen,
     end: async () => {

@@ -100,10 +100,13 @@ export async function assertAllHolds(
     }
   }
   for (const token of tokens) await isRefusedEverywhere(token)
-  for (const { id, token } of clients) {
-    await isRefusedEverywhere(token)
+  for (const { token } of clients) await isRefusedEverywhere(token)
+  for (const { id } of clients.slice(-ATTEMPTS_MAX)) {
     assert.equal(statusOf(await askForToken(url, id)), 401)
   }
 }
+
+/** One address may fail 60 times a minute, after which it is answered 429. */
+const ATTEMPTS_MAX = 40
 
 const READ = '/v2/transfer/fiat-accounts?limit=1'

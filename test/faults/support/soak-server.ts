@@ -11,6 +11,8 @@ export type SoakServer = {
   program(): Program
   /** The processes that answer requests. */
   workerPids(): readonly number[]
+  /** What the logs of all processes since the start say of damaged records or keys. */
+  damageAlarms(): readonly string[]
   /** Shifts the clock of every process by an offset such as `+2h`; `+0` is the right time. */
   setClock(offset: string): void
   /** Kills all processes. */
@@ -41,10 +43,12 @@ export async function openSoakServer(
   const url = `http://127.0.0.1:${env.PORT}`
   let isStopped = false
   let program: Program
+  const earlierAlarms: string[] = []
   const run = async () => {
     while (!isStopped) {
       program = startProgram(['serve', '--workers', '2', '--json'], { env: faked })
       await program.ended
+      earlierAlarms.push(...alarmsOf(program))
     }
   }
   const running = run()
@@ -58,6 +62,7 @@ export async function openSoakServer(
   return {
     url,
     program: () => program,
+    damageAlarms: () => [...earlierAlarms, ...alarmsOf(program)],
     workerPids: pids,
     setClock,
     killAll,
@@ -74,6 +79,11 @@ export async function openSoakServer(
     },
   }
 }
+
+const alarmsOf = (program: Program): readonly string[] =>
+  `${program.output()}${program.errors()}`
+    .split('\n')
+    .filter((line) => /damaged|does not open/.test(line))
 
 const workersOf = (parent: number | undefined): number[] =>
   readdirSync('/proc')
