@@ -2,16 +2,21 @@ import { createHistogram } from 'node:perf_hooks'
 
 type After = (() => Promise<unknown>) | object
 
-/** Times the calls one after the other. What a call returns as a function is not timed. */
-export async function measure(
+/**
+ * Times the calls one after the other. What a call returns as a function is not timed, and neither
+ * is `prepare`, whose result the call gets.
+ */
+export async function measure<G = undefined>(
   name: string,
   times: number,
-  call: () => Promise<After>,
+  call: (given: G) => Promise<After>,
+  prepare: () => Promise<G> = async () => undefined as G,
 ): Promise<void> {
   const micros = createHistogram()
   for (let at = 0; at < times; at += 1) {
+    const given = await prepare()
     const startedAt = performance.now()
-    const after = await call()
+    const after = await call(given)
     micros.record(Math.max(1, Math.round((performance.now() - startedAt) * 1000)))
     if (typeof after === 'function') await after()
   }

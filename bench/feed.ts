@@ -1,10 +1,13 @@
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { setTimeout as passing } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
+import { Worker } from 'node:worker_threads'
 import { operatorScopes } from '../src/contract/scopes.ts'
 import { fetchToken } from '../test/support/harness.ts'
 import { measureAndExit, openStore } from './measured-store.ts'
 import { median, say } from './report.ts'
+import type { WaitingReaders } from './waiting-readers.ts'
 import { account, BIG, idOf, makeClient } from './world.ts'
 
 /**
@@ -169,19 +172,13 @@ async function followOne(token: string, latencies: number[]): Promise<void> {
   }
 }
 
-/** Readers of customers to whom nothing happens. Each is asked again when its time is over. */
+/** Readers of customers to whom nothing happens. */
 async function startWaiting(): Promise<number> {
-  let started = 0
-  for (let at = 0; at * PER_CUSTOMER < READERS; at += 1) {
-    const token = await tokenOf(`waiting-${at}`)
-    for (let one = 0; one < PER_CUSTOMER; one += 1) {
-      started += 1
-      void (async () => {
-        for (;;) await read(token, 'wait=30')
-      })().catch(() => {})
-    }
-    await passing(20)
-  }
+  const tokens: string[] = []
+  for (let at = 0; at * PER_CUSTOMER < READERS; at += 1) tokens.push(await tokenOf(`waiting-${at}`))
+  const workerData: WaitingReaders = { url, tokens, perToken: PER_CUSTOMER }
+  const worker = new Worker(new URL('waiting-readers.ts', import.meta.url), { workerData })
+  const [started] = await once(worker, 'message')
   return started
 }
 
