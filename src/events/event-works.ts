@@ -1,90 +1,84 @@
-import { setTimeout as passing, setImmediate as turn } from 'node:timers/promises'
 import type { Work, WorkInput } from '../contract/operation.ts'
 import type { Principal } from '../contract/principal.ts'
 import { noneFound, problem } from '../contract/problem.ts'
+import type { Config } from '../platform/config.ts'
 import { limits } from '../platform/limits.ts'
-import { eventKinds, eventTypeOf, kindOfType, kindsOfScopes } from '../resources/event-types.ts'
-import { eventPlaceOf, eventPosition } from '../store/position.ts'
-import type { CustomerEvents, EventPlace, StoredEvent } from '../store/records/events.ts'
+import { eventKinds, kindsOfScopes } from '../resources/event-types.ts'
+import { eventPosition } from '../store/position.ts'
+import type { CustomerEvents } from '../store/records/events.ts'
 import type { Store } from '../store/records.ts'
-import { StoreDamaged, StoreUnavailable } from '../store/unavailable.ts'
-import type { Instant } from '../values/instant.ts'
-import {
-  type BoundOperator,
-  intersection,
-  rangeOfBound,
-  type TimeRange,
-} from '../values/time-range.ts'
 import { describeEvent } from './describe-event.ts'
 import { openEventId } from './event-id.ts'
 import { openEventWaits } from './event-waits.ts'
+import {
+  type EventsQuery,
+  type FoundEvents,
+  findEvents,
+  nothingAfter,
+  readQuery,
+  resumeOf,
+} from './find-events.ts'
+import { openSharedReads } from './shared-reads.ts'
 
 type EventDeps = { readonly store: Pick<Store, 'customers'> }
 
+type ListDeps = EventDeps & { readonly config: Pick<Config, 'databaseConnectionsMax'> }
+
 /** The work of listEvents. With `wait` it answers once there is an event, or at the end. */
-export function listEventsWork({ store }: EventDeps): Work<Principal> {
+export function listEventsWork({ store, config }: ListDeps): Work<Principal> {
   const waits = openEventWaits()
+  const runningMax = Math.max(
+    1,
+    Math.floor(config.databaseConnectionsMax * limits.eventsSessionsPart),
+  )
+  const reads = openSharedReads({
+    read: (query: EventsQuery) => findEvents(store, query),
+    runningMax,
+  })
   return async (input) => {
-    const { caller, parameters, trace } = input
-    const events = store.customers.events(caller.tenant)
-    const asked = readAsked(input)
+    const { parameters, trace } = input
+    const query = readQuery(input)
     const seconds = Number(parameters.get('wait') ?? 0)
-    const isWaiting = seconds > 0 && asked.order === 'ASC' && asked.kinds.size > 0
+    const isWaiting = seconds > 0 && query.order === 'ASC' && query.kinds.size > 0
     const found = isWaiting
-      ? await waitForSome(input, asked, seconds)
-      : await readSome(events, asked)
-    trace.rows = found.events.length
-    const items = found.events.map((one) => describeEvent(one, found.secret))
-    const next = found.more ? found.last : undefined
+      ? await waitForSome(input, query, seconds)
+      : await findEvents(store, query)
+    const { items, more, last } = found
+    trace.rows = items.length
     return {
       body: { items },
-      next: next && eventPosition(next),
-      resume: eventPosition(resumeOf(asked, found)),
+      next: more && last !== undefined ? eventPosition(last) : undefined,
+      resume: eventPosition(resumeOf(query, found)),
     }
   }
 
   async function waitForSome(
     { caller, request }: WorkInput<Principal>,
-    asked: Asked,
+    query: EventsQuery,
     seconds: number,
   ): Promise<FoundEvents> {
     const endsAt =
       performance.now() + 1000 * seconds * (1 - limits.eventsWaitSpread * Math.random())
-    const { tenant, clientId } = caller
-    const leave = waits.enter(clientId)
+    const leave = waits.enter(caller.clientId)
+    const left = request.left()
+    // It waits for its turn to read as well, and holds nothing meanwhile.
+    const countAgain = request.rest()
     // Before the first read, so that no change falls between the two.
-    const wait = store.customers.changes.begin(tenant)
+    const wait = store.customers.changes.begin(query.tenant, endsAt, left)
     try {
-      let found = await readSome(store.customers.events(tenant), asked)
-      // What a replica does not have yet is on the primary.
-      const fresh = store.customers.events(tenant, true)
-      const left = request.left()
-      while (found.events.length === 0 && !found.more) {
-        const countAgain = request.rest()
-        const isChanged = await wait.until(found.changes, endsAt, left).finally(countAgain)
-        if (!isChanged) break
-        const next = { ...asked, after: found.last ?? asked.after }
-        found = await patiently(() => readSome(fresh, next), endsAt)
+      // Without a cursor the first read gives the client one, so the end of its time is no end.
+      const over = query.after === undefined ? left : wait.over
+      let found = (await reads.read(query, over)) ?? nothingAfter(query)
+      while (found.items.length === 0 && !found.more && (await wait.until(found.changes))) {
+        // What a replica does not have yet is on the primary.
+        const next = { ...query, isFresh: true, after: found.last ?? query.after }
+        found = (await reads.read(next, wait.over)) ?? found
       }
       return found
     } finally {
       wait.end()
+      countAgain()
       leave()
-    }
-  }
-}
-
-/** Many readers wake at once and share few sessions, so one that got none in time tries again. */
-async function patiently<T>(read: () => Promise<T>, endsAt: number): Promise<T> {
-  for (;;) {
-    try {
-      return await read()
-    } catch (error) {
-      const pauseMs = limits.eventsReadAgainMs * (1 + Math.random())
-      const isLate = performance.now() + pauseMs > endsAt
-      if (!(error instanceof StoreUnavailable) || error instanceof StoreDamaged || isLate)
-        throw error
-      await passing(pauseMs)
     }
   }
 }
@@ -111,98 +105,4 @@ async function findEvent(events: CustomerEvents, id: string) {
   const change = secret && openEventId(secret, id)
   if (secret === undefined || change === undefined) return undefined
   return { secret, event: await events.find(new Set(eventKinds), change) }
-}
-
-type Asked = {
-  readonly kinds: ReadonlySet<string>
-  readonly matches: (event: StoredEvent) => boolean
-  /** Whether `matches` may leave events of these kinds out. */
-  readonly isFiltered: boolean
-  /** When the events were stored, where the query bounds that. */
-  readonly times: TimeRange | undefined
-  readonly order: 'ASC' | 'DESC'
-  readonly after: EventPlace | undefined
-  readonly limit: number
-}
-
-function readAsked({ caller, parameters, after }: WorkInput<Principal>): Asked {
-  const types = parameters.get('type') as readonly string[] | undefined
-  const readable = kindsOfScopes(caller.scopes)
-  const named = types && new Set(types.map((type) => kindOfType.get(type)))
-  const { from, before } = timesOf(parameters)
-  const isBounded = from !== undefined || before !== undefined
-  return {
-    kinds: named === undefined ? readable : readable.intersection(named),
-    matches: ({ kind, action, storedAt }) =>
-      (types === undefined || types.includes(eventTypeOf(kind, action))) &&
-      (from === undefined || storedAt >= from) &&
-      (before === undefined || storedAt < before),
-    isFiltered: types !== undefined || isBounded,
-    times: isBounded ? { from, before } : undefined,
-    order: parameters.get('order') === 'DESC' ? 'DESC' : 'ASC',
-    after: after && eventPlaceOf(after),
-    limit: Number(parameters.get('limit') ?? limits.eventsPageMax),
-  }
-}
-
-const timesOf = (parameters: WorkInput<Principal>['parameters']): TimeRange =>
-  intersection(
-    boundOperators.flatMap((operator) => {
-      const given = parameters.get(`created_at.${operator}`)
-      return given === undefined ? [] : rangeOfBound(operator, given as Instant)
-    }),
-  )
-
-const boundOperators: readonly BoundOperator[] = ['lt', 'lte', 'eq', 'gte', 'gt']
-
-type FoundEvents = {
-  readonly events: readonly StoredEvent[]
-  readonly more: boolean
-  /** The first and the last event that was read, whether or not it matches. */
-  readonly first: EventPlace | undefined
-  readonly last: EventPlace | undefined
-  readonly changes: bigint
-  readonly pruned: bigint
-  readonly secret: Uint8Array
-}
-
-/**
- * Reads a page. Where few events match, it ends after a bounded number of others, and the next page
- * goes on there.
- */
-async function readSome(reader: CustomerEvents, asked: Asked): Promise<FoundEvents> {
-  const { kinds, matches, isFiltered, times, order, after, limit } = asked
-  // Anew for each read: what is stored meanwhile may be in it.
-  const range = times && kinds.size > 0 ? await reader.rangeOf(kinds, times) : undefined
-  const events: StoredEvent[] = []
-  let first: EventPlace | undefined
-  let last = after
-  let read = 0
-  for (;;) {
-    const wanted = isFiltered ? limits.eventsReadTogether : limit
-    const page = await reader.page({ kinds, order, after: last, range, limit: wanted })
-    const { changes, pruned, secret } = page
-    for (const event of page.events) {
-      const { change, storedAt } = event
-      last = { change, storedAt, pruned: after?.pruned ?? pruned }
-      first ??= last
-      read += 1
-      if (matches(event) && events.push(event) === limit) break
-    }
-    const newest = page.events.at(-1)
-    const more = page.more || (newest !== undefined && newest.change !== last?.change)
-    if (!more || events.length === limit || read >= limits.eventsReadMax) {
-      return { events, more, first, last, changes, pruned, secret }
-    }
-    // A step takes some milliseconds, after which other requests have their turn.
-    await turn()
-  }
-}
-
-/**
- * Where a reader goes on. In DESC order it is after the newest event of the page, since older ones
- * do not come after it.
- */
-function resumeOf({ order, after }: Asked, { first, last, pruned }: FoundEvents): EventPlace {
-  return (order === 'ASC' ? last : first) ?? after ?? { change: 0n, storedAt: 0n, pruned }
 }

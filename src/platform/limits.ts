@@ -17,8 +17,11 @@ export const limits = {
   eventsPageMax: 100,
   /** How long a request may wait for an event. Proxies end silent requests after a minute. */
   eventsWaitSecondsMax: 30,
-  /** The shortest pause before a reader that was woken, and got no session, reads again. */
-  eventsReadAgainMs: 100,
+  /**
+   * Reads for requests that wait, as a part of the sessions of a pool, on both engines. A commit
+   * wakes thousands of readers, and gets and pages have six of ten sessions.
+   */
+  eventsSessionsPart: 0.3,
   /** By chance a wait ends up to this part of its time early, so that readers return apart. */
   eventsWaitSpread: 0.2,
   /** Requests that wait for events, of one client and of a process. Each holds some 23 KB. */

@@ -6,8 +6,11 @@ import { getOrInsert } from '../values/get-or-insert.ts'
 
 /** Tells readers when a customer has new versions. However many wait, they share one timer. */
 export type ChangeWatch = {
-  /** From here on no change of the tenant is missed. The caller ends the wait. */
-  begin(tenant: Tenant): ChangeWait
+  /**
+   * From here on no change of the tenant is missed. The wait is over at a time of
+   * `performance.now()`, at most one look earlier, or when the reader has left. The caller ends it.
+   */
+  begin(tenant: Tenant, endsAt: number, left: AbortSignal): ChangeWait
   /** How many readers wait now. */
   waiting(): number
   /** Ends every wait, and each later one at once. */
@@ -15,11 +18,10 @@ export type ChangeWatch = {
 }
 
 export type ChangeWait = {
-  /**
-   * Resolves with true once the tenant may have more than so many versions. Resolves with false at
-   * a time of `performance.now()`, at most one look earlier, or when the reader has left.
-   */
-  until(changes: bigint, endsAt: number, left: AbortSignal): Promise<boolean>
+  /** Aborted when the wait is over. */
+  readonly over: AbortSignal
+  /** Resolves with true once the tenant may have more than so many versions, else when over. */
+  until(changes: bigint): Promise<boolean>
   end(): void
 }
 
@@ -42,6 +44,8 @@ export type ChangeSource = {
 type Waiting = { readonly tenant: Tenant; readonly waits: Set<Wait> }
 
 type Wait = {
+  readonly endsAt: number
+  readonly over: AbortController
   /** Whether the customer has changed since the last call of `until`. */
   isChanged: boolean
   pending: Pending | undefined
@@ -49,7 +53,6 @@ type Wait = {
 
 type Pending = {
   readonly changes: bigint
-  readonly endsAt: number
   readonly resolve: (isChanged: boolean) => void
 }
 
@@ -67,6 +70,10 @@ export function openChangeWatch(source: ChangeSource, background: Background): C
   const wake = (wait: Wait) => {
     if (wait.pending === undefined) wait.isChanged = true
     else settle(wait, true)
+  }
+  const finish = (wait: Wait) => {
+    wait.over.abort(OVER)
+    settle(wait, false)
   }
   /** One query for all customers that are waited for, in parts that hold the event loop briefly. */
   const countAll = async () => {
@@ -96,7 +103,7 @@ export function openChangeWatch(source: ChangeSource, background: Background): C
     // So that no answer comes after its time.
     const endsBy = performance.now() + everyMs
     for (const { waits } of customers.values()) {
-      for (const wait of waits) if ((wait.pending?.endsAt ?? endsBy) < endsBy) settle(wait, false)
+      for (const wait of waits) if (wait.endsAt < endsBy) finish(wait)
     }
     if (looks?.mayHaveChanged() === true) await countAll()
   }
@@ -109,24 +116,25 @@ export function openChangeWatch(source: ChangeSource, background: Background): C
     looking ??= background.start('wake-readers', look, { everyMs })
   }
   return {
-    begin: (tenant) => {
+    begin: (tenant, endsAt, left) => {
       if (!isStopped) startLooking()
       const name = nameOf(tenant)
       const waiting = getOrInsert(customers, name, () => ({ tenant, waits: new Set() }))
-      const wait: Wait = { isChanged: false, pending: undefined }
+      const over = new AbortController()
+      const wait: Wait = { endsAt, over, isChanged: false, pending: undefined }
       waiting.waits.add(wait)
+      if (isStopped || left.aborted) finish(wait)
+      else left.addEventListener('abort', () => finish(wait), { once: true })
       return {
-        until: (changes, endsAt, left) => {
+        over: over.signal,
+        until: (changes) => {
+          if (over.signal.aborted) return Promise.resolve(false)
           const { isChanged } = wait
           wait.isChanged = false
           if (isChanged) return Promise.resolve(true)
-          const isOver = isStopped || left.aborted || endsAt <= performance.now()
-          if (isOver) return Promise.resolve(false)
           const { promise, resolve } = Promise.withResolvers<boolean>()
-          const leave = () => settle(wait, false)
-          left.addEventListener('abort', leave, { once: true })
-          wait.pending = { changes, endsAt, resolve }
-          return promise.finally(() => left.removeEventListener('abort', leave))
+          wait.pending = { changes, resolve }
+          return promise
         },
         end: () => {
           settle(wait, false)
@@ -146,7 +154,10 @@ export function openChangeWatch(source: ChangeSource, background: Background): C
       isStopped = true
       looking?.stop()
       stopListening?.()
-      for (const { waits } of customers.values()) for (const wait of waits) settle(wait, false)
+      for (const { waits } of customers.values()) for (const wait of waits) finish(wait)
     },
   }
 }
+
+/** Without a reason, each of many signals would make an error with a stack. */
+const OVER = 'the wait is over'
