@@ -214,7 +214,9 @@ onPostgres('several processes', () => {
     const times: number[] = []
     for (let round = 0; round < 5; round += 1) {
       await command.denyToken(`jti-${round}`, later, 1n)
-      times.push(await until(() => states.current().deniedTokens.has(`jti-${round}`)))
+      const deniedAt = performance.now()
+      await until(() => states.current().deniedTokens.has(`jti-${round}`))
+      times.push(performance.now() - deniedAt)
     }
     t.diagnostic(`notified after ${times.map((ms) => ms.toFixed()).join(', ')} ms`)
     assert.ok(Math.max(...times) < 1000)
