@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { setTimeout as passing } from 'node:timers/promises'
 import { operatorScopes } from '../../src/contract/scopes.ts'
 import { longTest } from '../support/long.ts'
 import { untilHolds } from '../support/until.ts'
@@ -33,11 +32,15 @@ longTest('a primary that Patroni replaces loses no acknowledged write', async (t
   const imports = startImports(cluster)
   const acts = startActs(cluster, payouts, leavers)
   const puts = startPuts(cluster, payouts, PUT_CLIENTS)
-  await untilHolds('enough is acknowledged', acts.isEnough, 60_000)
+  await untilHolds('enough is acknowledged', () => acts.isEnough() && puts.isEnough())
 
   const killedAt = performance.now()
   await first.kill()
-  await untilHolds('PUTs work again', () => puts.hasResumedAfter(killedAt), 90_000)
+  await puts.untilResumed('PUTs work again')
+  await untilHolds(
+    'Patroni names the new leader',
+    async () => (await patroni.leader()) !== undefined,
+  )
   const second = await leaderOf(patroni)
   assert.notEqual(second, first)
   const killMs = puts.longestGapMs(killedAt)
@@ -45,16 +48,16 @@ longTest('a primary that Patroni replaces loses no acknowledged write', async (t
   first.start()
   await untilHolds('the killed member follows', patroni.isComplete, 90_000)
   const rejoinMs = performance.now() - rejoiningAt
-  await passing(2000)
+  await traffic.untilAnswered(200)
 
   const switchedAt = performance.now()
   const target = await synchronousOf(patroni)
   const switched = await patroni.switchOver(second, target)
-  await untilHolds(`PUTs work again, ${switched}`, () => puts.hasResumedAfter(switchedAt), 60_000)
+  await puts.untilResumed(`PUTs work again, ${switched}`)
   await untilHolds('every member follows', patroni.isComplete, 90_000)
   const switchMs = puts.longestGapMs(switchedAt)
   assert.equal(await leaderOf(patroni), target)
-  await passing(2000)
+  await traffic.untilAnswered(200)
 
   const written = await puts.stop()
   const kept = await acts.stop()

@@ -63,14 +63,14 @@ longTest('pgBackRest restores every answer of a named second', async (t) => {
   database.run('--type=time', (block) => block.replace(/--target="[^"]*"/, `--target="${target}"`))
   const restoredMs = performance.now() - restoringAt
   await database.server.restart()
-  await untilHolds('the restored database takes writes', () => isPrimary(database), 60_000)
+  await untilHolds('the restored database takes writes', () => isPrimary(database))
   const startedMs = performance.now() - restoringAt
   await operate(cluster, withValue(documentedWords('--restored-to'), '--restored-to', second))
   for (const server of cluster.servers) await server.restart()
   assert.equal(statusOf(await askForToken(url, 'ash')), 503)
   await operate(cluster, ['reconcile', '--erasures', '/dev/null'])
   await operate(cluster, documentedWords('reconcile --clients-confirmed'))
-  await untilTokens(cluster.urls, 20_000)
+  await untilTokens(cluster.urls)
   const unreconciled = await consume(url, await tokenOf(url, 'payouts'), quoteId, 'payout-7')
   assert.equal(statusOf(unreconciled), 409)
   await operate(cluster, consumeWords(quoteId, consumedAt))
@@ -122,7 +122,7 @@ async function nextSecond({ server }: BackedUp): Promise<string> {
     const [[over] = []] = await askServer(server, `select clock_timestamp() > '${second}'`)
     return over === 't'
   }
-  await untilHolds('the second is over', isOver, 5000)
+  await untilHolds('the second is over', isOver)
   return second
 }
 
@@ -133,7 +133,7 @@ async function untilArchived({ server }: BackedUp): Promise<void> {
     const [[last] = []] = await askServer(server, 'select last_archived_wal from pg_stat_archiver')
     return String(last) >= String(file)
   }
-  await untilHolds('the log is archived', isDone, 60_000)
+  await untilHolds('the log is archived', isDone)
 }
 
 const isPrimary = async ({ server }: BackedUp): Promise<boolean> => {

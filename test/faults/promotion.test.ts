@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { setTimeout as passing } from 'node:timers/promises'
 import { operatorScopes } from '../../src/contract/scopes.ts'
+import type { PostgresServer } from '../support/postgres-server.ts'
 import { untilHolds } from '../support/until.ts'
 import { quote } from './support/acts.ts'
 import { askServer } from './support/ask-server.ts'
-import { assertInTime, statusOf } from './support/client.ts'
+import { describeTimes, statusOf } from './support/client.ts'
 import { askForToken, type Cluster, openCluster, tokenOf, untilTokens } from './support/cluster.ts'
 import { startImports } from './support/imports.ts'
 import { addLeavers, assertAllHolds, startActs } from './support/kept-acts.ts'
@@ -15,57 +15,49 @@ import { assertUnavailable, startTraffic } from './support/traffic.ts'
 
 /** The primary's machine fails, and the operator or its failover tool promotes a standby. */
 
-test('SIGKILL of the primary: reads go on, changes get 503 at once, and a promotion restores both without a restart', async (t) => {
+test('SIGKILL of the primary: reads go on, changes get 503 with Retry-After, and a promotion restores both without a restart', async (t) => {
   const cluster = await openCluster()
   t.after(() => cluster.close())
   await cluster.importGeneration(customers, 2)
   await cluster.untilLevel()
   const traffic = startTraffic(cluster)
-  await passing(500)
+  await traffic.untilAnswered(100)
 
   const killedAt = performance.now()
   await cluster.primary.kill('SIGKILL')
   await untilRefused(cluster)
-  await assertRefusedAtOnce(cluster)
-  // Long enough for health checks that could mark a standby as down.
-  await passing(1500)
-  const meanwhile = traffic.since(killedAt)
-  assert.ok(meanwhile.answered > 50, `only ${meanwhile.answered} reads were answered`)
+  const refusals = await assertRefused(cluster)
+  // These checks could mark a standby as down, and then reads would not go on.
+  for (let round = 0; round < 3; round += 1) await untilChecked(cluster.standbys)
+  await traffic.untilAnswered(100)
 
   const promotedAt = performance.now()
   await promote(cluster.standbys)
   const promotionMs = performance.now() - promotedAt
-  await untilTokens(cluster.urls, 10_000)
+  await untilTokens(cluster.urls)
   // The sessions of quotes are others, and look for the primary by themselves.
-  await untilHolds(
-    'every server stores a quote',
-    async () => {
-      const answers = cluster.urls.map((url) => quote(url, cluster.tokens.get('ash')))
-      return (await Promise.all(answers)).every((answer) => statusOf(answer) === 200)
-    },
-    10_000,
-  )
+  await untilHolds('every server stores a quote', async () => {
+    const answers = cluster.urls.map((url) => quote(url, cluster.tokens.get('ash')))
+    return (await Promise.all(answers)).every((answer) => statusOf(answer) === 200)
+  })
   const changesMs = performance.now() - promotedAt
   // The operator's sessions must find the new primary too.
-  await untilHolds(
-    'an import works again',
-    () =>
-      cluster.importGeneration(customers, 3).then(
-        ({ faultCount }) => faultCount === 0,
-        () => false,
-      ),
-    10_000,
+  await untilHolds('an import works again', () =>
+    cluster.importGeneration(customers, 3).then(
+      ({ faultCount }) => faultCount === 0,
+      () => false,
+    ),
   )
-  await passing(1000)
+  await traffic.untilAnswered(200)
   const { refused, cut, answered, walks, times } = traffic.since(killedAt)
   await traffic.stop()
   t.diagnostic(
-    `${refused} of ${answered} reads refused, ${assertInTime(times)}, ${walks} walks; ` +
+    `${refused} of ${answered} reads refused, ${describeTimes(times)}, ${walks} walks; ` +
+      `changes refused: ${describeTimes(refusals)}; ` +
       `promotion ${promotionMs.toFixed(0)} ms, tokens and quotes ${changesMs.toFixed(0)} ms after it began`,
   )
   assert.equal(cut, 0)
   assert.ok(refused <= traffic.inFlightMax, `${refused} were refused`)
-  assert.ok(changesMs < 5000, `tokens and quotes after ${changesMs} ms`)
 })
 
 test('every acknowledged change survives a promotion if a standby is synchronous', async (t) => {
@@ -81,18 +73,18 @@ test('every acknowledged change survives a promotion if a standby is synchronous
   const traffic = startTraffic(cluster)
   const acts = startActs(cluster, payouts, leavers)
   const imports = startImports(cluster)
-  await untilHolds('enough is acknowledged', async () => acts.isEnough(), 30_000)
+  await untilHolds('enough is acknowledged', acts.isEnough)
 
   const killedAt = performance.now()
   await cluster.primary.kill('SIGKILL')
   await untilRefused(cluster)
   await promote(cluster.standbys)
-  await untilTokens(cluster.urls, 10_000)
+  await untilTokens(cluster.urls)
   const tokensMs = performance.now() - killedAt
   const acknowledged = await acts.stop()
   await assertAllHolds(cluster, payouts, acknowledged)
   const generations = await imports.stop()
-  await passing(500)
+  await traffic.untilAnswered(100)
   const { refused, cut, answered, walks } = traffic.since(killedAt)
   await traffic.stop()
   const { quotes, consumptions, tokens, clients } = acknowledged
@@ -105,18 +97,32 @@ test('every acknowledged change survives a promotion if a standby is synchronous
 })
 
 async function untilRefused({ urls }: Cluster): Promise<void> {
-  await untilHolds(
-    'every server has marked the primary as down',
-    async () => {
-      const answers = await Promise.all(urls.map((url) => askForToken(url, 'ash')))
-      return answers.every((answer) => statusOf(answer) === 503)
-    },
-    5000,
-  )
+  await untilHolds('every server has marked the primary as down', async () => {
+    const answers = await Promise.all(urls.map((url) => askForToken(url, 'ash')))
+    return answers.every((answer) => statusOf(answer) === 503)
+  })
 }
 
-/** Tokens and fee quotes need the primary: without it they get 503 with Retry-After at once. */
-async function assertRefusedAtOnce(cluster: Cluster): Promise<void> {
+/** Waits until each server process has checked each standby, by the clocks of the standbys. */
+async function untilChecked(standbys: readonly PostgresServer[]): Promise<void> {
+  for (const standby of standbys) {
+    const [[now] = []] = await askServer(standby, 'select clock_timestamp()::text')
+    await untilHolds('every server has checked the standby', async () => {
+      const [[isChecked] = []] = await askServer(
+        standby,
+        `select min(query_start) > '${now}' from pg_stat_activity
+         where usename = 'bursar' and query like '%bursar.lineage%'`,
+      )
+      return isChecked === 't'
+    })
+  }
+}
+
+/**
+ * Tokens and fee quotes need the primary: without it they get 503 with Retry-After. Returns how
+ * many milliseconds each refusal took.
+ */
+async function assertRefused(cluster: Cluster): Promise<readonly number[]> {
   const times: number[] = []
   for (const url of cluster.urls) {
     for (const answer of [
@@ -124,7 +130,7 @@ async function assertRefusedAtOnce(cluster: Cluster): Promise<void> {
       await quote(url, cluster.tokens.get('ash')),
     ]) {
       assert.equal(answer.kind, 'answered')
-      if (answer.kind !== 'answered') return
+      if (answer.kind !== 'answered') return []
       assert.equal(answer.status, 503)
       assert.match(String(answer.headers['retry-after']), /^[0-9]+$/)
       times.push(answer.ms)
@@ -132,6 +138,5 @@ async function assertRefusedAtOnce(cluster: Cluster): Promise<void> {
     const refused = await quote(url, cluster.tokens.get('ash'))
     if (refused.kind === 'answered') assertUnavailable(refused)
   }
-  const median = times.toSorted((a, b) => a - b)[times.length >> 1] ?? 0
-  assert.ok(median < 500, `refused after ${median} ms`)
+  return times
 }

@@ -101,7 +101,7 @@ async function consumeAfterTheDump(target: PostgresServer, url: string): Promise
   await reconcile(target, ['reconcile', '--erasures', '/dev/null'])
   const confirmed = await reconcile(target, documentedWords('reconcile --clients-confirmed'))
   assert.deepEqual(confirmed, [0, true, 'confirmed'])
-  await untilTokens([url], 20_000)
+  await untilTokens([url])
   assert.equal((await consume()).outcome, 'unreconciled')
   const ended = await reconcile(target, documentedWords('reconcile --reconciled'))
   assert.deepEqual(ended, [0, false, 'confirmed'])
@@ -141,7 +141,6 @@ test('a dump as bursar_backup restores on a new cluster, is served, and its stan
   await untilHolds(
     'the standby answers',
     async () => statusOf(await send(server.url, path, { token })) === 200,
-    20_000,
   )
 })
 

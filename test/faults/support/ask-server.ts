@@ -29,5 +29,5 @@ export function openSession(
 ) {
   const [address] = addressesOf(server.url(user, database))
   if (address === undefined) throw new Error('no address')
-  return openConnection(address, { parameters: {}, connectTimeoutMs: 5000 })
+  return openConnection(address, { parameters: {}, connectTimeoutMs: 60_000 })
 }

@@ -9,6 +9,8 @@ export type History = {
   refuse(customer: Customer, generation: number): void
   /** The generations that the answer to a request may show, by its start and its end. */
   legal(customer: Customer, startedAt: number, endedAt: number): readonly number[]
+  /** For how long a generation had been replaced by an acknowledged one at a time. */
+  staleMs(customer: Customer, generation: number, at: number): number
   newest(customer: Customer): number
 }
 
@@ -48,6 +50,10 @@ export function openHistory(staleMs: number): History {
       return all
         .filter((step) => !step.isRefused && step.begunAt <= endedAt && step.generation >= oldest)
         .map((step) => step.generation)
+    },
+    staleMs: (customer, generation, at) => {
+      const later = stepsOf(customer).filter((step) => step.generation > generation)
+      return Math.max(0, ...later.map((step) => at - step.acknowledgedAt))
     },
     newest: (customer) =>
       Math.max(

@@ -60,7 +60,7 @@ export async function startPatroni(opened: AsyncDisposableStack): Promise<Patron
     members.push(member)
     // The first makes the database. Beside it, the others could make it too.
     const [first] = members
-    if (member === first) await untilHolds('there is a leader', () => isLeader(member), 60_000)
+    if (member === first) await untilHolds('there is a leader', () => isLeader(member))
   }
   const isComplete = async () => {
     const roles = await Promise.all(members.map(roleOf))
@@ -122,7 +122,7 @@ async function startEtcd(folder: string, opened: AsyncDisposableStack): Promise<
     const answer = await fetch(`http://${clients}/health`).catch(() => undefined)
     return answer?.ok === true
   }
-  await untilHolds('etcd answers', answers, 30_000)
+  await untilHolds('etcd answers', answers)
   return clients
 }
 
@@ -186,7 +186,7 @@ async function openMember(
       const processes = postgresOf(data)
       if (child !== undefined) await end(child)
       killAll(processes)
-      await untilHolds('PostgreSQL has ended', () => !processes.some(isAlive), 10_000)
+      await untilHolds('PostgreSQL has ended', () => !processes.some(isAlive))
     },
   }
 }

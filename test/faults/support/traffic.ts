@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { untilHolds } from '../../support/until.ts'
 import { type Answer, send } from './client.ts'
 import type { History } from './history.ts'
 import { type Customer, customers, fullOf, idOf, isLive, pageOf, placeCount } from './ledger.ts'
@@ -9,6 +10,8 @@ export type Traffic = {
   readonly inFlightMax: number
   /** Counts since a time. */
   since(startedAt: number): Tally
+  /** Waits until so many more reads are answered. Rejects if an answer was wrong. */
+  untilAnswered(count: number): Promise<void>
   /** Uses a server again that was skipped after a cut. */
   isBack(url: string): void
   /** Stops the clients. Rejects if any answer was wrong. */
@@ -24,6 +27,8 @@ export type Tally = {
   readonly walks: number
   /** How long each request took. */
   readonly times: readonly number[]
+  /** For how long the oldest answer had been replaced when it was requested. */
+  readonly staleMs: number
 }
 
 export type TrafficOptions = {
@@ -37,7 +42,12 @@ export type TrafficOptions = {
   readonly isExplained?: (answer: Answer) => boolean
 }
 
-type Event = { readonly at: number; readonly outcome: keyof typeof outcomes; readonly ms: number }
+type Event = {
+  readonly at: number
+  readonly outcome: keyof typeof outcomes
+  readonly ms: number
+  readonly staleMs: number
+}
 
 const outcomes = { answered: 0, refused: 0, cut: 0, walks: 0 }
 
@@ -54,6 +64,7 @@ export function startTraffic({
   const down = new Set<string>()
   let stopped = false
   let turn = 0
+  let answered = 0
   /** Round robin over the servers that are not known to be down. */
   const nextUrl = (): string => {
     const up = urls.filter((url) => !down.has(url))
@@ -69,14 +80,17 @@ export function startTraffic({
     if (answer.kind === 'cut') down.add(url)
     const outcome =
       answer.kind === 'cut' ? 'cut' : answer.status === 503 ? 'refused' : ('answered' as const)
-    events.push({ at: endedAt, outcome, ms: answer.ms })
+    if (outcome === 'answered') answered += 1
+    const shown = generationOf(answer)
+    const staleMs = shown === undefined ? 0 : history.staleMs(customer, shown, startedAt)
+    events.push({ at: endedAt, outcome, ms: answer.ms, staleMs })
     if (answer.kind === 'answered' && answer.status === 503) assertUnavailable(answer)
     await new Promise((resolve) => setTimeout(resolve, restMs))
     return { answer, legal: history.legal(customer, startedAt, endedAt) }
   }
   const client = async (round: () => Promise<boolean>) => {
     while (!stopped && wrong.length === 0) {
-      if (await round()) events.push({ at: performance.now(), outcome: 'walks', ms: 0 })
+      if (await round()) events.push(walkEnded())
     }
   }
   const clients = customers.flatMap((customer) =>
@@ -95,11 +109,20 @@ export function startTraffic({
   running.add(stop)
   return {
     inFlightMax: clients.length,
+    untilAnswered: (count) => {
+      const before = answered
+      return untilHolds(`${count} more reads are answered`, () => {
+        if (wrong.length > 0) throw wrong[0]
+        return answered >= before + count
+      })
+    },
     since: (startedAt) => tallyOf(events.filter(({ at }) => at >= startedAt)),
     isBack: (url) => down.delete(url),
     stop,
   }
 }
+
+const walkEnded = (): Event => ({ at: performance.now(), outcome: 'walks', ms: 0, staleMs: 0 })
 
 const explained = ({ ms }: Answer): Answer => ({ kind: 'cut', code: 'explained', ms })
 
@@ -109,6 +132,7 @@ function tallyOf(events: readonly Event[]): Tally {
   return {
     ...counts,
     times: events.filter(({ outcome }) => outcome !== 'walks').map(({ ms }) => ms),
+    staleMs: events.reduce((most, { staleMs }) => Math.max(most, staleMs), 0),
   }
 }
 
@@ -123,6 +147,14 @@ type Body = {
   readonly items?: readonly { readonly metadata: { readonly generation: string } }[]
   readonly next_page_cursor?: string
   readonly metadata?: { readonly generation: string }
+}
+
+/** The generation that a body shows. A problem, and a page without items, show none. */
+function generationOf(answer: Answer): number | undefined {
+  if (answer.kind === 'cut' || answer.status !== 200) return undefined
+  const { items, metadata }: Body = JSON.parse(answer.text)
+  const shown = (metadata ?? items?.[0]?.metadata)?.generation
+  return shown === undefined ? undefined : Number(shown)
 }
 
 /**
