@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { randomInt } from 'node:crypto'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, test } from 'node:test'
-import { setTimeout as passing } from 'node:timers/promises'
 import { auditOf } from '../support/audit.ts'
 import { isLong } from '../support/long.ts'
 import { runProgram, startProgram } from '../support/program.ts'
@@ -38,12 +37,9 @@ async function serve({ env }: Place, client: Readonly<Record<string, string>>) {
   const { access_token: token } = (await answer.json()) as { access_token: string }
   /** The status; undefined if the server did not answer. */
   const send = async (method: 'GET' | 'PUT', id: string): Promise<number | undefined> => {
-    const giveUp = new AbortController()
-    const timer = setTimeout(() => giveUp.abort(), 30_000)
     try {
       const answered = await fetch(`${url}/ingest/v1/fiat-accounts/${id}`, {
         method,
-        signal: giveUp.signal,
         headers: { authorization: `Bearer ${token}` },
         ...(method === 'PUT' && { body: JSON.stringify(aFiatAccount({ id })) }),
       })
@@ -51,8 +47,6 @@ async function serve({ env }: Place, client: Readonly<Record<string, string>>) {
       return answered.status
     } catch {
       return undefined
-    } finally {
-      clearTimeout(timer)
     }
   }
   return { program, send }
@@ -79,17 +73,20 @@ for (const [engine, open] of [
               next += 1
               const stored = await send('PUT', id)
               if (stored === undefined) return
+              // A busy machine may refuse a request. Then there is no answer to have an entry.
+              if (stored === 503) continue
               assert.equal(stored, 201)
               acknowledged.put.add(id)
               const shown = await send('GET', id)
               if (shown === undefined) return
+              if (shown === 503) continue
               assert.equal(shown, 200)
               acknowledged.view_in_full.add(id)
             }
           }
           const working = Array.from({ length: WORKERS }, worker)
-          await until(() => acknowledged.put.size > before, 30_000)
-          await passing(randomInt(0, 300))
+          const more = randomInt(1, 100)
+          await until(() => acknowledged.put.size >= before + more)
           await program.kill('SIGKILL')
           await Promise.all(working)
         }

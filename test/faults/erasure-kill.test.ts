@@ -50,6 +50,7 @@ for (const [engine, open] of [
         const seen: number[] = []
         for (let moment = 0; moment < MOMENTS; moment += 1) {
           const program = startProgram(erase, { env: place.env })
+          // At whatever moment it is killed, the store must have whole records.
           await passing(randomInt(200, 1500))
           await program.kill('SIGKILL')
           const [listed = 0, full] = await countOf(place, 'acme')

@@ -5,9 +5,9 @@ import { once } from 'node:events'
 import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { setTimeout } from 'node:timers/promises'
 import { temporaryFolder } from '../support/harness.ts'
 import { runProgram } from '../support/program.ts'
+import { untilHolds } from '../support/until.ts'
 import { send, statusOf } from './support/client.ts'
 import { type BursarServer, serve } from './support/cluster.ts'
 
@@ -19,10 +19,8 @@ const section = readFileSync('docs/running.md', 'utf8').split('\n## The master k
 const [newKey = '', rewrap = ''] = [...section.matchAll(/```sh\n(.*?)```/gs)].map(
   ([, code]) => code,
 )
-const ageSeconds = 5
 const base = {
   DATABASE_URL: `sqlite:${join(folder, 'bursar.db')}`,
-  BURSAR_CREDENTIALS_AGE_SECONDS_MAX: String(ageSeconds),
   BURSAR_PUBLIC_URL: 'http://127.0.0.1:1',
   LOG_LEVEL: 'error',
 }
@@ -42,12 +40,31 @@ async function environmentAfter(block: string, env: Readonly<Record<string, stri
   return { BURSAR_MASTER_KEY: current, BURSAR_MASTER_KEY_PREVIOUS: previous }
 }
 
-test('no request fails while the master key is changed', async (t) => {
-  const old = { ...base, BURSAR_MASTER_KEY: randomBytes(32).toString('base64') }
+/**
+ * Waits until each server gives tokens to a client that was made now. A server reads clients and
+ * keys together, so it has read the keys in their present form then.
+ */
+async function untilRead(servers: readonly BursarServer[], env: Readonly<Record<string, string>>) {
+  const { body } = await newClient(env)
+  for (const { url } of servers) {
+    const isRead = async () =>
+      statusOf(await send(url, '/oauth2/token', { method: 'POST', body })) === 200
+    await untilHolds('the server has read clients and keys', isRead)
+  }
+}
+
+async function newClient(env: Readonly<Record<string, string>>): Promise<{ body: string }> {
   const words = ['client', 'create', '--customer', 'acme', '--name', 'treasury', '--json']
-  const { output } = await runProgram(words, { env: old })
+  const { code, output, errors } = await runProgram(words, { env })
+  assert.equal(code, 0, errors)
   const { client_id, client_secret } = JSON.parse(output)
   const body = `grant_type=client_credentials&client_id=${client_id}&client_secret=${client_secret}`
+  return { body }
+}
+
+test('no request fails while the master key is changed', async (t) => {
+  const old = { ...base, BURSAR_MASTER_KEY: randomBytes(32).toString('base64') }
+  const { body } = await newClient(old)
   let token: string | undefined
   const assertServed = async (server: BursarServer, step: string) => {
     const granted = await send(server.url, '/oauth2/token', { method: 'POST', body })
@@ -69,7 +86,7 @@ test('no request fails while the master key is changed', async (t) => {
   const command = rewrap.trim().split(' -- ')[1]?.split(' ') ?? []
   const rewrapped = await runProgram(command, { env: both })
   assert.equal(rewrapped.code, 0, rewrapped.errors)
-  await setTimeout((ageSeconds + 3) * 1000)
+  await untilRead([second], both)
   await assertServed(second, 'after the keys were wrapped')
 
   const { BURSAR_MASTER_KEY_PREVIOUS: _, ...only } = both
@@ -89,10 +106,7 @@ test('two servers answer every request while the master key is changed under loa
   const old = { ...store, BURSAR_MASTER_KEY: randomBytes(32).toString('base64') }
   const both = { ...old, ...(await environmentAfter(newKey, old)) }
   const { BURSAR_MASTER_KEY_PREVIOUS: _, ...only } = both
-  const words = ['client', 'create', '--customer', 'acme', '--name', 'treasury', '--json']
-  const { output } = await runProgram(words, { env: old })
-  const { client_id, client_secret } = JSON.parse(output)
-  const body = `grant_type=client_credentials&client_id=${client_id}&client_secret=${client_secret}`
+  const { body } = await newClient(old)
   const servers = [await serve(old), await serve(old)]
   t.after(() => Promise.all(servers.map(({ program }) => program.kill('SIGKILL'))))
 
@@ -127,15 +141,16 @@ test('two servers answer every request while the master key is changed under loa
       inService.add(replaced)
     }
   }
+  await untilHolds('requests are answered', () => (statuses.get(200) ?? 0) >= 100)
   await replaceEach(both)
   const rotated = await runProgram(['keys', 'rotate-master'], { env: both })
   assert.equal(rotated.code, 0, rotated.errors)
-  await setTimeout((ageSeconds + 3) * 1000)
+  await untilRead(servers, both)
   await replaceEach(only)
+  const before = statuses.get(200) ?? 0
+  await untilHolds('requests go on', () => (statuses.get(200) ?? 0) >= before + 100)
   ended.abort()
   await Promise.all(loads)
   assert.deepEqual([...statuses.keys()], [200])
-  const answered = statuses.get(200) ?? 0
-  t.diagnostic(`${answered} requests, each answered with 200`)
-  assert.ok(answered > 500)
+  t.diagnostic(`${statuses.get(200)} requests, each answered with 200`)
 })

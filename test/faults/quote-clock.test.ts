@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { setTimeout as passing } from 'node:timers/promises'
 import { pino } from 'pino'
 import { type Clock, systemClock } from '../../src/platform/clock.ts'
 import { openLog } from '../../src/platform/log.ts'
 import { startService } from '../../src/service.ts'
 import { createStore, openServiceStores } from '../../src/stores.ts'
 import { acme, aQuote, aWithdrawal, idOf } from '../store/support/quotes.ts'
-import { configOf, openPlace } from '../support/harness.ts'
+import { callUrl, configOf, openPlace } from '../support/harness.ts'
+import { untilHolds } from '../support/until.ts'
 
 /** The clock of one server is wrong for a while. The other server and the database are right. */
 
@@ -33,10 +33,19 @@ for (const store of ['sqlite', 'postgres'] as const) {
 
       const lines: Record<string, unknown>[] = []
       const log = pino({ level: 'info' }, { write: (line: string) => lines.push(JSON.parse(line)) })
-      const wrong = await startService({ config, clock: ahead, log })
+      const withPort = configOf({
+        ...place.env,
+        BURSAR_PUBLIC_URL: 'http://127.0.0.1:9',
+        BURSAR_OPERATOR_PORT: '0',
+      })
+      const wrong = await startService({ config: withPort, clock: ahead, log })
       const wrongStores = await openServiceStores({ config, clock: ahead, log: silent })
       await wrongStores.quotes().customers.issue(acme, aQuote({ id: idOf(3) }), 3)
-      await passing(1500)
+      await untilHolds('the wrong server has swept the quotes', async () => {
+        const { jobs } = (await callUrl(`${wrong.operatorUrl}/readyz`, {})).body
+        assert.ok(Array.isArray(jobs))
+        return jobs.find(({ name }) => name === 'sweep-fee-quotes').status === 'ok'
+      })
       await wrongStores.close()
       await wrong.close()
 
