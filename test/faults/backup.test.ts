@@ -45,6 +45,7 @@ const account = (at: number) => aFiatAccount({ id: anId(at + 1), ref_id: `ref-${
 /** Adds a client, then a record, in turn. At each moment there are as many clients, or one more. */
 function startWriter() {
   let isOver = false
+  let written = 0
   let slowestMs = 0
   const store = stores.credentials()
   const timed = async (work: () => Promise<unknown>) => {
@@ -61,12 +62,15 @@ function startWriter() {
       const client = { id, secret: secretOf(id), customerId: 'acme', name: id, scopes }
       await timed(() => createSampleClient(deps, client))
       await timed(() => take(stores.records(), 'fiat-accounts', [account(stored + at)]))
+      written = at + 1
       // Lets the child's output in.
       await new Promise((resolve) => setImmediate(resolve))
     }
   }
   const ended = loop()
   return {
+    untilWritten: (count: number) =>
+      untilHolds(`${count} records are written`, () => written >= count),
     stop: async () => {
       isOver = true
       await ended
@@ -92,6 +96,7 @@ test('a backup while a server reads and an import writes is of one moment, and i
   const writer = startWriter()
   t.after(writer.stop)
   const archive = join(folder, 'backup.tar.gz')
+  await writer.untilWritten(3)
   const { code, errors } = await runProgram(['backup', archive], { env: envOf('live') })
   const slowestMs = await writer.stop()
   assert.equal(code, 0, errors)
@@ -116,7 +121,6 @@ test('a backup while a server reads and an import writes is of one moment, and i
   await untilHolds(
     'the running server has seen the end of the recovery',
     async () => statusOf(await askForToken(server.url, 'client_0')) === 200,
-    20_000,
   )
   assert.equal(statusOf(await askForToken(server.url, 'client_1')), 401)
   const token = await tokenOf(server.url, 'client_0')
@@ -133,6 +137,7 @@ test('a restore that is killed leaves the old store, the new one, or none until 
   // The last to close a store empties its WAL, so that its files can be copied.
   await stores.close()
   const old = await countsOf('live')
+  // Moments of the kill. What is promised holds for each of them.
   for (const delayMs of [0, 0, 20]) {
     for (const ending of ['db', 'credentials.db', 'master-key']) {
       rmSync(join(folder, `old.${ending}`), { force: true })
