@@ -19,7 +19,9 @@ import { embedded, type Place, postgres } from './support/places.ts'
  */
 
 const VERSIONS = Number(process.env.BURSAR_TEST_FEED_VERSIONS ?? (isLong ? 1_000_000 : 6000))
-const KILL_MS = isLong ? 10_000 : 2500
+/** So many versions are seen between two kills. */
+const SEEN_BETWEEN = isLong ? 20_000 : 1000
+const LONGEST_MS = 3_600_000
 const CUSTOMERS = ['ash', 'birch', 'cedar', 'dogwood']
 const WRITERS = 16
 const STREAM_RECORDS = isLong ? 2000 : 200
@@ -187,12 +189,13 @@ async function assertFeeds(t: TestContext, place: Place): Promise<void> {
     let kills = 0
     const killing = (async () => {
       while (seenInAll() < VERSIONS) {
-        await passing(KILL_MS)
+        const before = seenInAll()
+        await until(() => seenInAll() >= before + SEEN_BETWEEN, LONGEST_MS)
         await servers.killInTurn(kills)
         kills += 1
       }
     })()
-    await Promise.all([until(() => seenInAll() >= VERSIONS, 3_600_000), killing])
+    await Promise.all([until(() => seenInAll() >= VERSIONS, LONGEST_MS), killing])
     await endWriters()
     const seconds = (performance.now() - begunAt) / 1000
     await Promise.all(followers.map(({ end }) => end()))

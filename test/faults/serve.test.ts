@@ -4,7 +4,6 @@ import { existsSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
-import { freePort } from '../support/free-port.ts'
 import {
   acme,
   callUrl,
@@ -59,11 +58,11 @@ test('a second server on a store is refused if its tokens would name another iss
   const first = await startServiceAt(place, { store: 'sqlite' })
   const { credentials } = first.parts
   for (const { id } of await credentials.listClients()) await storeDisabled(credentials, id, 1n, 1n)
-  const port = String(await freePort())
   const told = (url: string) =>
     `Another process serves this store as ${first.url}, and this one would serve it as ${url}, so each would refuse the other's tokens. Set BURSAR_PUBLIC_URL to the same URL for both, or use serve --workers.`
-  const url = `http://127.0.0.1:${port}`
-  await endsWith(['--port', port], told(url), { code: 2, env: place.env })
+  const { code, errors } = await runProgram(['serve', '--port', '0'], { env: place.env })
+  const [, url = ''] = /serve it as (http:\/\/127\.0\.0\.1:\d+), so/.exec(errors) ?? []
+  assert.deepEqual([code, errors.trim().split('\n').at(-1)], [2, told(url)])
   await first.stop()
 })
 
