@@ -20,6 +20,8 @@ const env = {
   LOG_LEVEL: 'error',
 }
 const RECORDS = 30_000
+/** So few that a busy machine stores them within the time that a stop gives. */
+const FEW = 1000
 
 const running = new Set<Program>()
 afterEach(async () => {
@@ -75,11 +77,11 @@ describe('a server that stores a stream', () => {
     const client = await made()
     const killed = await serve(client)
     const pending = killed.post(1)
-    await untilHolds('a process stores the stream', () => killed.writers().length === 1, 10_000)
+    await untilHolds('a process stores the stream', () => killed.writers().length === 1)
     const [pid = 0] = killed.writers()
     await killed.program.kill('SIGKILL')
     assert.equal(await pending, 'none')
-    await untilHolds('the process has ended too', () => !isRunning(pid), 10_000)
+    await untilHolds('the process has ended too', () => !isRunning(pid))
     assert.equal(spooled().length, 1)
     const next = await serve(client)
     assert.deepEqual(spooled(), [])
@@ -90,14 +92,17 @@ describe('a server that stores a stream', () => {
   test('answers it before it ends, and leaves no process', async () => {
     const client = await made()
     const server = await serve(client)
-    // So few that they are stored within the time that a stop gives.
-    const pending = server.post(100_000, 10_000)
-    await untilHolds('a process stores the stream', () => server.writers().length === 1, 10_000)
+    assert.equal(await server.post(100_000, 1), 200)
     const [pid = 0] = server.writers()
+    // The process is stopped, so that the stream is not stored before the signal.
+    process.kill(pid, 'SIGSTOP')
+    const pending = server.post(100_000, FEW)
+    await untilHolds('the stream has come', () => spooled().length === 1)
     const ended = server.program.kill('SIGTERM')
+    process.kill(pid, 'SIGCONT')
     assert.deepEqual([await pending, await ended], [200, 0])
     assert.deepEqual([isRunning(pid), spooled()], [false, []])
-    assert.equal(await (await serve(client)).isStored(100_000), true)
+    assert.equal(await (await serve(client)).isStored(100_000 + FEW - 1), true)
   })
 
   test('ends at a signal to the group, as one from a terminal is', async () => {
@@ -105,11 +110,13 @@ describe('a server that stores a stream', () => {
     const server = await serve(client)
     assert.equal(await server.post(200_000, 1), 200)
     const [pid = 0] = server.writers()
-    const pending = server.post(200_000)
-    await untilHolds('the stream has come', () => spooled().length === 1, 10_000)
+    process.kill(pid, 'SIGSTOP')
+    const pending = server.post(200_000, FEW)
+    await untilHolds('the stream has come', () => spooled().length === 1)
     for (const signalled of [pid, server.program.process.pid ?? 0]) {
       process.kill(signalled, 'SIGINT')
     }
+    process.kill(pid, 'SIGCONT')
     assert.deepEqual([await pending, await server.program.ended], [200, 0])
     assert.equal(isRunning(pid), false)
   })
