@@ -21,7 +21,7 @@ test('examples/cluster comes up, serves through a dead server and a dead primary
   })
   const isPrinted = async (text: string) => {
     const isDone = async () => printed.includes(text) || cluster.exitCode !== null
-    await untilHolds(`it prints ${text}`, isDone, 60_000)
+    await untilHolds(`it prints ${text}`, isDone)
     assert.ok(printed.includes(text), `it ended with ${cluster.exitCode}`)
   }
   const command = async (line: string, answer: string) => {
@@ -72,11 +72,7 @@ test('examples/cluster comes up, serves through a dead server and a dead primary
   for (const url of [api, ...urls]) await assertSame(url)
   await command('promote', 'is the primary')
   for (const url of urls) {
-    await untilHolds(
-      'tokens are given',
-      async () => statusOf(await tokenAnswer(url)) === 200,
-      20_000,
-    )
+    await untilHolds('tokens are given', async () => statusOf(await tokenAnswer(url)) === 200)
     await assertSame(url)
   }
   cluster.kill('SIGINT')

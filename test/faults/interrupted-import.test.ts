@@ -50,7 +50,7 @@ test('Ctrl-C at a terminal shows the cursor again', {
   })
   const ended = once(terminal, 'close')
   const hidden = () => shown.includes('\u001b[?25l')
-  await untilHolds('the progress bar hides the cursor', hidden, 60_000)
+  await untilHolds('the progress bar hides the cursor', hidden)
   terminal.stdin.write('\u0003')
   const [code] = await ended
   assert.equal(code, 130)

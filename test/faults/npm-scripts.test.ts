@@ -53,7 +53,7 @@ async function startScript(words: readonly string[], program = 'npm'): Promise<S
     logged += text
   })
   const found = () => /http:\/\/127\.0\.0\.1:[0-9]+/.exec(printed)?.[0]
-  await untilHolds('it prints its URL', () => found() !== undefined, 60_000)
+  await untilHolds('it prints its URL', () => found() !== undefined)
   const signal: Script['signal'] = (to, name) => process.kill(to === 'npm' ? pid : -pid, name)
   return { npm, ended, url: found() ?? '', logged: () => logged, signal }
 }
@@ -85,11 +85,11 @@ const scripts = [['start'], serve, [...serve, '--workers', '2']]
 
 for (const words of scripts) {
   describe(`npm ${words.join(' ')}`, () => {
-    test('leaves no process and no listener 5 s after SIGTERM to npm', async () => {
+    test('leaves no process and no listener after SIGTERM to npm', async () => {
       const { npm, ended, url, signal } = await startScript(words)
       signal('npm', 'SIGTERM')
       const isGone = async () => !isAlive(npm.pid ?? 0) && (await isRefused(url))
-      await untilHolds('no process is left and nothing listens', isGone, 5000)
+      await untilHolds('no process is left and nothing listens', isGone)
       assert.deepEqual(await ended, [0, null])
     })
 
@@ -97,16 +97,16 @@ for (const words of scripts) {
       const { npm, url, signal } = await startScript(words)
       const request = await beginTokenRequest(url)
       signal('npm', 'SIGKILL')
-      await untilHolds('nothing listens', () => isRefused(url), 5000)
+      await untilHolds('nothing listens', () => isRefused(url))
       assert.match(await request.finish(), /HTTP\/1\.1 401 .*"error":"invalid_client"/s)
-      await untilHolds('no process is left', () => !isAlive(npm.pid ?? 0), 5000)
+      await untilHolds('no process is left', () => !isAlive(npm.pid ?? 0))
     })
 
     test('reads the configuration again at a SIGHUP to the server, and goes on', async () => {
       const { npm, ended, url, logged, signal } = await startScript(words)
       const [server = 0] = childrenOf(npm.pid ?? 0)
       process.kill(server, 'SIGHUP')
-      await untilHolds('it has read it', () => logged().includes('reloading configuration'), 5000)
+      await untilHolds('it has read it', () => logged().includes('reloading configuration'))
       assert.equal(await isRefused(url), false)
       signal('npm', 'SIGINT')
       assert.deepEqual(await ended, [0, null])
@@ -116,10 +116,10 @@ for (const words of scripts) {
       const { npm, ended, url, signal } = await startScript(words)
       const request = await beginTokenRequest(url)
       signal('group', 'SIGINT')
-      await untilHolds('nothing listens', () => isRefused(url), 5000)
+      await untilHolds('nothing listens', () => isRefused(url))
       assert.match(await request.finish(), /HTTP\/1\.1 401 .*"error":"invalid_client"/s)
       assert.deepEqual(await ended, [0, null])
-      await untilHolds('no process is left', () => !isAlive(npm.pid ?? 0), 5000)
+      await untilHolds('no process is left', () => !isAlive(npm.pid ?? 0))
     })
   })
 }
@@ -142,8 +142,8 @@ test('npm start ends when its terminal is closed', async (t) => {
   assert.ok(left().length > 0)
   // The end of `script` closes the terminal that it made.
   npm.kill('SIGKILL')
-  await untilHolds('nothing listens', () => isRefused(url), 5000)
-  await untilHolds('no process is left', () => left().length === 0, 5000)
+  await untilHolds('nothing listens', () => isRefused(url))
+  await untilHolds('no process is left', () => left().length === 0)
 })
 
 /** Sends a request up to its body, so that the server waits for the rest. */

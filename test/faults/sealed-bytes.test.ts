@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { describe, test } from 'node:test'
 import { setTimeout as passing } from 'node:timers/promises'
-import { freePort } from '../support/free-port.ts'
 import { isLong } from '../support/long.ts'
 import { type Program, runProgram, startProgram } from '../support/program.ts'
 import { aFiatAccount, anId } from '../support/records.ts'
+import { untilHolds } from '../support/until.ts'
 import { embedded, type Place, postgres } from './support/places.ts'
 
 /**
@@ -90,6 +90,7 @@ async function storeAndSearch(
   // The same number under an id of somebody else is left out, and written nowhere in the store.
   const refused = linesOf(1, 20, { customer_id: 'somebody' })
   await run([...importing, '--on-error', 'skip', '--rejects', '/dev/null'], refused, 1)
+  // Moments of the kill. No file may have a number at any of them.
   for (const [at, ms] of [400, 700, 1000].entries()) {
     const program = startProgram(importing, { env, stdin: linesOf(20_000, RECORDS) })
     await passing(ms)
@@ -101,12 +102,16 @@ async function storeAndSearch(
     await run(['client', 'create', '--operator', '--name', 'core', '--scope', scopes, '--json']),
   )
   for (const isKilled of [true, false]) {
-    const port = await freePort()
-    const server = startProgram(['serve', '--port', String(port)], { env })
-    await server.firstLine
-    await write(`http://127.0.0.1:${port}`, made, server, isKilled)
-    search()
-    await server.kill(isKilled ? 'SIGKILL' : 'SIGTERM')
+    const server = startProgram(['serve', '--port', '0', '--json'], { env })
+    const { url } = JSON.parse(await server.firstLine)
+    try {
+      await write(url, made, server, isKilled ? env.BURSAR_SPOOL_FOLDER : undefined)
+      search()
+      await server.kill(isKilled ? 'SIGKILL' : 'SIGTERM')
+    } finally {
+      // A server that is left behind would keep the test's process from ending.
+      await server.kill('SIGKILL')
+    }
   }
   if (place.engine === 'sqlite') {
     await run(['backup', join(waiting, 'backup.tar'), '--json'])
@@ -118,12 +123,15 @@ async function storeAndSearch(
   return [...found]
 }
 
-/** Sends single records and a stream, during which the server may be killed. */
+/**
+ * Sends single records and a stream. With the folder of its spools, the server is killed once it
+ * has begun to receive the stream.
+ */
 async function write(
   url: string,
   made: { readonly client_id: string; readonly client_secret: string },
   server: Program,
-  isKilled: boolean,
+  spools: string | undefined,
 ): Promise<void> {
   const { client_id, client_secret } = made
   const form = new URLSearchParams({
@@ -142,10 +150,18 @@ async function write(
     const { id, ...account } = accountOf(50_000 + at)
     await send('PUT', `/${id}`, JSON.stringify(account))
   }
+  const spooled = () => (spools !== undefined && existsSync(spools) ? filesIn(spools).length : 0)
+  const before = spooled()
   const stream = send('POST', '', linesOf(60_000, RECORDS / 2))
-  if (!isKilled) return await stream
-  const ended = stream.catch(() => {})
-  await passing(300)
+  if (spools === undefined) return await stream
+  let hasEnded = false
+  const ended = stream
+    .catch(() => {})
+    .finally(() => {
+      hasEnded = true
+    })
+  // A fast machine may have stored the stream before anyone looks.
+  await untilHolds('the stream is received', () => hasEnded || spooled() > before)
   await server.kill('SIGKILL')
   await ended
 }

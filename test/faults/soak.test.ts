@@ -56,7 +56,7 @@ if (isLong) {
         recoveries.set(fault.name, [...(recoveries.get(fault.name) ?? []), ms])
         await passing(Math.max(0, nextAt - performance.now()))
       }
-      await untilHolds('silent connections are closed', () => faults.silentLeft() === 0, 60_000)
+      await untilHolds('silent connections are closed', () => faults.silentLeft() === 0)
       await untilHolds('the processes are old enough to be judged', usages.isReady, 90_000)
       const { answered, refused, cut, walks } = await stopClients()
       t.diagnostic(`${answered} answers, ${walks} walks, ${refused} refused, ${cut} cut`)

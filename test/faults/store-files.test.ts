@@ -55,7 +55,7 @@ const quote = () =>
   })
 
 const untilReadyIs = (status: number) =>
-  untilHolds(`/readyz is ${status}`, async () => (await statusOf('/readyz')) === status, 10_000)
+  untilHolds(`/readyz is ${status}`, async () => (await statusOf('/readyz')) === status)
 
 const importing = (...words: string[]) =>
   runProgram(['import', 'fiat-accounts', 'examples/records/fiat-accounts.ndjson', ...words], {

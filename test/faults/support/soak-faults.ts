@@ -95,7 +95,7 @@ const clockJump = (server: SoakServer, offset: string): Fault => ({
 
 /** Holds the lock of a writer. Its wait for the lock ends when the server has released it. */
 async function lock(file: string, ms: number): Promise<void> {
-  const db = new DatabaseSync(file, { timeout: 5000 })
+  const db = new DatabaseSync(file, { timeout: 60_000 })
   db.exec('begin immediate')
   await passing(ms)
   db.exec('rollback')

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { globSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Program, startProgram } from '../../support/program.ts'
+import { untilHolds } from '../../support/until.ts'
 import { send, statusOf } from './client.ts'
 
 /** A server with workers whose clock can be set. It is started again whenever it has ended. */
@@ -112,10 +113,5 @@ export function usageOf(pid: number) {
   }
 }
 
-async function untilReady(url: string): Promise<void> {
-  const isReady = async () => statusOf(await send(url, '/readyz')) === 200
-  for (let tries = 0; !(await isReady()); tries += 1) {
-    assert.ok(tries < 300, 'the server is not ready after 30 s')
-    await new Promise((resolve) => setTimeout(resolve, 100))
-  }
-}
+const untilReady = (url: string): Promise<void> =>
+  untilHolds('the server is ready', async () => statusOf(await send(url, '/readyz')) === 200)
