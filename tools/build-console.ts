@@ -14,24 +14,32 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const source = `${root}console/src/`
 const target = `${root}src/http/documents/console/assets/`
 
+/** The path of a library's file below the checkout, which itself may lie anywhere. */
+const pathBelowRoot = (path: string): string =>
+  path.startsWith(root) ? path.slice(root.length) : ''
+
 /** React Aria brings the texts of 30 languages, which are half of its size. */
 const onlyEnglish: Plugin = {
   name: 'only-english',
   setup: ({ onLoad }) =>
-    onLoad({ filter: /intl\/.*\/[a-z]{2}-[A-Z]{2}\.mjs$/ }, ({ path }) =>
-      path.endsWith('en-US.mjs') ? undefined : { contents: 'export default {}' },
-    ),
+    onLoad({ filter: /[a-z]{2}-[A-Z]{2}\.mjs$/ }, ({ path }) => {
+      const isText = /^node_modules\/.*intl\/.*\/[a-z]{2}-[A-Z]{2}\.mjs$/.test(pathBelowRoot(path))
+      return isText && !path.endsWith('en-US.mjs') ? { contents: 'export default {}' } : undefined
+    }),
 }
 
 /** The policy of the page allows no worker from a blob, so a workbook is compressed without one. */
 const noWorker: Plugin = {
   name: 'no-worker',
   setup: ({ onLoad }) =>
-    onLoad({ filter: /zip\/zipToArrayBuffer\.js$/ }, ({ path }) => ({
-      contents: `import zip from './zipToArrayBufferSync.js'
+    onLoad({ filter: /zipToArrayBuffer\.js$/ }, ({ path }) => {
+      if (!/^node_modules\/.*zip\/zipToArrayBuffer\.js$/.test(pathBelowRoot(path))) return undefined
+      return {
+        contents: `import zip from './zipToArrayBufferSync.js'
         export default async (files) => zip(files)`,
-      resolveDir: dirname(path),
-    })),
+        resolveDir: dirname(path),
+      }
+    }),
 }
 
 /** The name of each file, and its content. */

@@ -31,7 +31,9 @@ const dist = `${root}dist`
 const filesBesideModules: Plugin = {
   name: 'files-beside-modules',
   setup: ({ onLoad }) =>
-    onLoad({ filter: /src\/.*\.ts$/ }, ({ path }) => {
+    onLoad({ filter: /\.ts$/ }, ({ path }) => {
+      // The checkout itself may lie in a folder that is called `src`.
+      if (!path.startsWith(src)) return undefined
       const own = JSON.stringify(`./${relative(src, path)}`)
       const url = `new URL(${own}, import.meta.url)`
       return {
