@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { killWithUs } from './kill-with-us.ts'
+import { untilHolds } from './until.ts'
 
 const configuration = new URL('../../examples/cluster/haproxy.cfg', import.meta.url).pathname
 
@@ -24,11 +25,11 @@ export async function startHaproxy(
   child.once('error', (error) => {
     failure = error
   })
-  while (await isFree(port)) {
+  await untilHolds('haproxy listens', async () => {
     if (failure !== undefined) throw failure
     if (child.exitCode !== null) throw new Error('haproxy did not start')
-    await new Promise((resolve) => setTimeout(resolve, 50))
-  }
+    return !(await isFree(port))
+  })
   return child
 }
 

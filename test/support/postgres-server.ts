@@ -21,6 +21,7 @@ import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { freePort } from './free-port.ts'
 import { killWithUs } from './kill-with-us.ts'
+import { untilHolds } from './until.ts'
 
 /** A PostgreSQL server in a temporary folder. Its superuser `postgres` needs no password. */
 export type PostgresServer = {
@@ -142,12 +143,11 @@ async function startProcess(binaries: string, folder: string, port: number): Pro
   child.unref()
   if (child.stderr instanceof Socket) child.stderr.unref()
   killWithUs(child, () => rmSync(dirname(folder), { recursive: true, force: true }))
-  for (let round = 0; round < 600; round += 1) {
+  await untilHolds('PostgreSQL is ready', () => {
     if (child.exitCode !== null) throw new Error(`PostgreSQL did not start: ${log}`)
-    if (/ready to accept (read-only )?connections/.test(log) && (await answers(port))) return child
-    await new Promise((resolve) => setTimeout(resolve, 25))
-  }
-  throw new Error(`PostgreSQL did not become ready: ${log}`)
+    return /ready to accept (read-only )?connections/.test(log) && answers(port)
+  })
+  return child
 }
 
 function answers(port: number): Promise<boolean> {

@@ -22,9 +22,14 @@ export type Program = {
 
 export const main = new URL('../../src/main.ts', import.meta.url).pathname
 
-/** PATH, and the compile cache of the test run, which shortens start-up. */
-const { PATH = '', NODE_COMPILE_CACHE } = process.env
-const inherited = { PATH, ...(NODE_COMPILE_CACHE !== undefined && { NODE_COMPILE_CACHE }) }
+/** PATH, and what the setup of the run has set: caches, patient deadlines, a folder in memory. */
+const { PATH = '', NODE_COMPILE_CACHE, NODE_OPTIONS, TMPDIR } = process.env
+const inherited = {
+  PATH,
+  ...(NODE_COMPILE_CACHE !== undefined && { NODE_COMPILE_CACHE }),
+  ...(NODE_OPTIONS !== undefined && { NODE_OPTIONS }),
+  ...(TMPDIR !== undefined && { TMPDIR }),
+}
 
 export type ProgramOptions = {
   readonly env?: Readonly<Record<string, string>>

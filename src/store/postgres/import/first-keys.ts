@@ -5,10 +5,11 @@ import { transactOn } from '../cluster/transaction.ts'
 import { setLocal } from '../driver/sessions.ts'
 import { refusalOf } from './put-locks.ts'
 
-const waiting = setLocal({
-  lock_timeout: (limits.firstKeyMs * 4) / 5,
-  statement_timeout: limits.firstKeyMs,
-})
+const waiting = () =>
+  setLocal({
+    lock_timeout: (limits.firstKeyMs * 4) / 5,
+    statement_timeout: limits.firstKeyMs,
+  })
 
 /**
  * Transactions that store the first key of a customer. An import that has stored one, and is not
@@ -17,7 +18,7 @@ const waiting = setLocal({
 export const firstKeyTransactions =
   (servers: Servers): Transact =>
   (work) =>
-    transactOn(servers, waiting)(
+    transactOn(servers, waiting())(
       async (session) => {
         try {
           return await work(session)
