@@ -113,10 +113,11 @@ export function openBatchQueue<Request, Result>(
   const startAfter = (ms: number) => {
     if (isAwaited) return
     isAwaited = true
-    setTimeout(() => {
+    const timer = setTimeout(() => {
       isAwaited = false
       startAll()
     }, ms)
+    timer.unref()
   }
   const schedule = () => {
     if (isScheduled || line.isEmpty()) return

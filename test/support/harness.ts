@@ -15,6 +15,7 @@ import { checkAnswer } from './check-answers.ts'
 import {
   addressesOf,
   openTestDatabase,
+  type StoreName,
   stoppedClock,
   testMasterKey,
   testStore,
@@ -60,7 +61,7 @@ export type ServiceOptions = {
   /** Opens the calls under `/sandbox`; the service follows this clock. */
   readonly control?: MovableClock
   /** The adapter of this run by default. */
-  readonly store?: typeof testStore
+  readonly store?: StoreName
   /** Read by nobody by default. */
   readonly log?: Logger
   readonly unsent?: UnsentAnswers
@@ -73,7 +74,7 @@ export const unreadLog = (): Logger => pino({ level: 'silent' }, { write: () => 
 export async function startTestService(options: ServiceOptions = {}): Promise<TestService> {
   const store = options.store ?? testStore
   // The filled store was made by the system's clock; a test with its own clock fills an empty one.
-  const isFilled = options.clock === undefined && store === testStore
+  const isFilled = options.clock === undefined
   return startServiceAt(await openPlace(store, isFilled), options)
 }
 
@@ -155,12 +156,15 @@ export type StoreLocation = {
 }
 
 /** The sandbox that the global setup has filled: a folder, or a database's name on PostgreSQL. */
-const filledSandbox = process.env.BURSAR_TEST_SANDBOX
+const filledSandbox = {
+  sqlite: process.env.BURSAR_TEST_SANDBOX_SQLITE,
+  postgres: process.env.BURSAR_TEST_SANDBOX_POSTGRES,
+}
 
 /** A new store: a copy of the filled sandbox if the run has one, else empty. */
 export async function openPlace(store = testStore, isFilled = false): Promise<StoreLocation> {
   if (store === 'postgres') {
-    const database = await openTestDatabase(isFilled ? filledSandbox : undefined)
+    const database = await openTestDatabase(isFilled ? filledSandbox.postgres : undefined)
     return {
       env: {
         DATABASE_URL: database.url,
@@ -173,7 +177,9 @@ export async function openPlace(store = testStore, isFilled = false): Promise<St
     }
   }
   const folder = temporaryFolder()
-  if (isFilled && filledSandbox !== undefined) cpSync(filledSandbox, folder, { recursive: true })
+  if (isFilled && filledSandbox.sqlite !== undefined) {
+    cpSync(filledSandbox.sqlite, folder, { recursive: true })
+  }
   const url = `sqlite:${join(folder, 'test.db')}`
   return {
     env: { DATABASE_URL: url },
@@ -187,7 +193,7 @@ export const configOf = (env: Readonly<Record<string, string>>): Config =>
     // As in the sandbox, tokens have no rate limit. A busy machine fails no test.
     env: {
       PORT: '0',
-      BURSAR_DATABASE_TIMEOUT_MS: '20000',
+      BURSAR_DATABASE_TIMEOUT_MS: '60000',
       BURSAR_ACCEPT_SAMPLE_FEES: 'true',
       BURSAR_OAUTH_REQUESTS_PER_SECOND_MAX: '0',
       ...env,

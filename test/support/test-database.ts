@@ -37,8 +37,10 @@ export const testLoads = {
   sealing: testSealing,
 }
 
+export type StoreName = 'sqlite' | 'postgres'
+
 /** The adapter of this run; `npm test` runs the store tests once on each. */
-export const testStore: 'postgres' | 'sqlite' =
+export const testStore: StoreName =
   process.env.BURSAR_TEST_STORE === 'postgres' ? 'postgres' : 'sqlite'
 
 /** Started when the run has no shared server, as for a single test file. */

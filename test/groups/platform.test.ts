@@ -1,0 +1,9 @@
+import { runGroup } from '../support/run-group.ts'
+
+await runGroup(
+  'sqlite',
+  'platform/*.test.ts',
+  'values/*.test.ts',
+  'vault/*.test.ts',
+  'events/*.test.ts',
+)

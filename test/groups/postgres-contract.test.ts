@@ -1,0 +1,6 @@
+import { runGroup } from '../support/run-group.ts'
+
+await runGroup(
+  'postgres',
+  'contract/!(authentication|declarations|declared-names|fuzz|fuzz-operator|masking|openapi|openapi-examples|parameters|problems).test.ts',
+)

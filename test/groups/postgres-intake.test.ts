@@ -1,0 +1,9 @@
+import { runGroup } from '../support/run-group.ts'
+
+await runGroup(
+  'postgres',
+  'intake/requests/*.test.ts',
+  'intake/{merge,files/known-*}.test.ts',
+  'cli/{customer,import-export,import-files,postgres}.test.ts',
+  'http/{event-waits,metrics,traces}.test.ts',
+)

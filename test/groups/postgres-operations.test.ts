@@ -1,0 +1,8 @@
+import { runGroup } from '../support/run-group.ts'
+
+await runGroup(
+  'postgres',
+  'operations/{create-crypto-withdrawal-fee,list-events}.test.ts',
+  'operations/ingest/*.test.ts',
+  'oauth/{client-seal,commands,credential-store,persons,token-endpoint,token-states}.test.ts',
+)
