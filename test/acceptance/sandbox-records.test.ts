@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict'
-import { execFile, spawnSync } from 'node:child_process'
 import { after, before, describe, test } from 'node:test'
-import { promisify } from 'node:util'
 import { type Program, startProgram } from '../support/program.ts'
 
 /**
@@ -322,23 +320,4 @@ describe('the sandbox', () => {
     )
     assert.ok(found.some((given) => Object.values(given).includes('')))
   })
-})
-
-const hasRequests = spawnSync('python3', ['-c', 'import requests']).status === 0
-assert(
-  hasRequests || process.env.CI !== 'true',
-  'requests is missing: apt-get install python3-requests',
-)
-
-test('Python’s requests reads every list to its end', {
-  skip: hasRequests ? false : 'requests is missing',
-}, async () => {
-  const script = new URL('requests_client.py', import.meta.url).pathname
-  const words = [script, url, acme.id, acme.secret, acme.customer]
-  const { stdout } = await promisify(execFile)('python3', words)
-  const expected: [name: string, count: number][] = []
-  for (const [name, list] of Object.entries(lists)) {
-    expected.push([name, (await readAll(acme, list, 1000)).length])
-  }
-  assert.deepEqual(JSON.parse(stdout), Object.fromEntries(expected))
 })

@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { temporaryFolder } from '../support/harness.ts'
 import { runProgram } from '../support/program.ts'
+import { systemMs } from '../support/until.ts'
 
 /** What `verify` says about a certificate, in a process that trusts one more authority. */
 
@@ -29,7 +30,7 @@ function certify(): void {
   openssl('req', ...newKey, ...names, '-keyout', 'server.key', '-out', 'server.csr')
   const self = ['-key', 'server.key', '-days', '2', '-out', 'self-signed.crt']
   openssl('req', '-x509', ...self, ...names)
-  const now = Date.now()
+  const now = systemMs()
   sign('valid.crt', now - HOUR_MS, now + HOUR_MS)
   sign('expired.crt', now - 2 * HOUR_MS, now - HOUR_MS)
   sign('early.crt', now + HOUR_MS, now + 2 * HOUR_MS)

@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { parse } from 'yaml'
 import { loadConfig } from '../../src/platform/config.ts'
 import { readPostgresUrl } from '../../src/platform/postgres-url.ts'
-import { promtool, promtoolIsMissing } from '../support/promtool.ts'
 
 /** examples/compose.yaml is not run by any test: its images are those of others. */
 
@@ -80,10 +78,4 @@ test('Prometheus of examples/compose.yaml asks the operator’s port of both ser
   assert.deepEqual(asked, served)
   const mounted = services.prometheus?.volumes?.map((mount) => mount.split(':')[1])
   for (const file of prometheus.rule_files) assert.ok(mounted?.includes(`/etc/prometheus/${file}`))
-})
-
-test('promtool finds no fault in examples/prometheus.yml', { skip: promtoolIsMissing }, () => {
-  const words = ['check', 'config', 'examples/prometheus.yml']
-  const ran = spawnSync(promtool, words, { encoding: 'utf8' })
-  assert.equal(ran.status, 0, ran.stdout + ran.stderr)
 })

@@ -18,7 +18,7 @@ import {
 } from '@solana/kit'
 import { FailedTransactionMetadata, LiteSVM } from 'litesvm'
 import { costOf } from '../../../src/fees/cost-model.ts'
-import { scheduleWith } from '../sample-basis.ts'
+import { scheduleWith } from '../../fees/sample-basis.ts'
 
 /** Solana's runtime in this process. It shows what transactions really charge to an account. */
 const plan = scheduleWith().networks.SOLANA

@@ -20,9 +20,10 @@ import { costOf } from '../../../src/fees/cost-model.ts'
 import { observeNetwork } from '../../../src/fees/sources/networks/observe-network.ts'
 import { nodeClient } from '../../../src/fees/sources/nodes/node-client.ts'
 import { observeChainlink } from '../../../src/fees/sources/prices/price-sources.ts'
+import { systemClock } from '../../../src/platform/clock.ts'
 import { largest } from '../../../src/values/bounds.ts'
 import type { CryptoNetwork } from '../../../src/values/network.ts'
-import { scheduleWith } from '../sample-basis.ts'
+import { scheduleWith } from '../../fees/sample-basis.ts'
 import { startAnvil } from './anvil-node.ts'
 import contracts from './op-stack-contracts.json' with { type: 'json' }
 
@@ -33,13 +34,13 @@ const rich = privateKeyToAccount(
 const recipient = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed'
 const gasPriceOracle = '0x420000000000000000000000000000000000000F'
 const l1Block = '0x4200000000000000000000000000000000000015'
-const timeout = () => AbortSignal.timeout(2_000)
-const systemNow = (): bigint => BigInt(Date.now()) * 1_000n
+const unlimited = () => new AbortController().signal
+const systemNow = (): bigint => systemClock()
 
 async function observe(network: CryptoNetwork, url: string, overrides: object = {}) {
   const plan = scheduleWith({ networks: { [network]: overrides } }).networks[network]
   const node = nodeClient({ url, authorization: undefined })
-  return observeNetwork(node, plan, systemNow(), timeout())
+  return observeNetwork(node, plan, systemNow(), unlimited())
 }
 
 describe('a local EVM node', () => {
@@ -85,7 +86,7 @@ describe('a local EVM node', () => {
   it('gives the same feed price to viem', async (test) => {
     const url = await startAnvil(test, '--chain-id', '1')
     const feed = '0x5f4eC3Df9cbd43714FE2740f5E3616155c5b8419'
-    const updatedAt = BigInt(Math.floor(Date.now() / 1_000)) - 60n
+    const updatedAt = systemClock() / 1_000_000n - 60n
     await installFeed(url, feed, 412_345_678_901n, updatedAt)
     const chain = createPublicClient({ chain: mainnet, transport: http(url) })
     const abi = parseAbi([
@@ -103,7 +104,7 @@ describe('a local EVM node', () => {
       feeds: new Map([['ETH', feed]]),
     } as const
     const node = nodeClient({ url, authorization: undefined })
-    const prices = await observeChainlink(node, source, 1n, systemNow(), timeout())
+    const prices = await observeChainlink(node, source, 1n, systemNow(), unlimited())
     const expected = { usd: answer * 10n ** 10n, observedAtMicros: updatedAt * 1_000_000n }
     assert.deepEqual(prices.get('ETH'), expected)
   })

@@ -4,9 +4,9 @@ import { copyFileSync, existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { fixtureIds } from '../../src/sandbox/story.ts'
+import { browserTest, openBrowsing } from '../browser/support/browse.ts'
 import { temporaryFolder } from '../support/harness.ts'
 import { operatorToken } from '../support/operator-token.ts'
-import { browserTest, openBrowsing } from './support/browse.ts'
 
 /** The workbook of a list, opened by a spreadsheet that people have. */
 

@@ -12,7 +12,7 @@ import { whilePacking } from '../support/while-packing.ts'
 /** The packed client in an empty folder, as a user installs it, on the oldest Node and this one. */
 const OLDEST_NODE = '20.19.6'
 
-const root = new URL('../../', import.meta.url).pathname
+const root = new URL('../..', import.meta.url).pathname
 const folder = temporaryFolder()
 const run = promisify(execFile)
 const nodes = {

@@ -4,8 +4,6 @@ import { globSync, readdirSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { after, before, describe, test } from 'node:test'
-import { freePort } from '../support/free-port.ts'
-import { callUrl } from '../support/harness.ts'
 import {
   buildImage,
   type ContainerImage,
@@ -13,7 +11,9 @@ import {
   codeOf,
   filesBelow,
   killNode,
-} from './support/container-image.ts'
+} from '../faults/support/container-image.ts'
+import { freePort } from '../support/free-port.ts'
+import { callUrl } from '../support/harness.ts'
 
 const BYTES_MAX = 140_000_000
 const USER = 10001

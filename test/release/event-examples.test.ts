@@ -119,7 +119,7 @@ describe('the mirror', { timeout: 60_000 }, () => {
         ([key, record]) => JSON.stringify(found.get(key)) === JSON.stringify(record),
       )
     }
-    await untilHolds('the mirror equals the lists', isEqual, 20_000)
+    await untilHolds('the mirror equals the lists', isEqual)
     assert.deepEqual(mirrored(file), expected)
   }
 
@@ -144,7 +144,7 @@ describe('the mirror', { timeout: 60_000 }, () => {
         ids.map((id) => ({ id, ...unique(id) })),
       )
       const known = mirrored(file).size
-      await untilHolds('it has begun', () => mirrored(file).size > known, 20_000)
+      await untilHolds('it has begun', () => mirrored(file).size > known)
       await mirror.kill()
       await put(
         customer,
@@ -218,14 +218,14 @@ describe('the relay', { timeout: 60_000 }, () => {
           ids.slice(at, at + 8).map((id) => ({ id })),
         )
         const before = received.length
-        await untilHolds('some events are delivered', () => received.length > before + 2, 20_000)
+        await untilHolds('some events are delivered', () => received.length > before + 2)
         await relay.kill()
         relay = start('relay.mjs', customer, env)
       }
       const events = await clientFor(customer).events.list().toArray({ max: 100 })
       const lastOf = (of: readonly Event[]) => of.at(-1)?.id
       const isDone = () => lastOf(received) === lastOf(events)
-      await untilHolds('the last event is delivered', isDone, 30_000)
+      await untilHolds('the last event is delivered', isDone)
       await relay.kill()
       const firsts = new Map(received.map((event) => [event.id, event]))
       assert.deepEqual([...firsts.values()], events)
