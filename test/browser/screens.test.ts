@@ -4,6 +4,7 @@ import { describe } from 'node:test'
 import type { Page } from 'playwright-core'
 import { fixtureIds } from '../../src/sandbox/story.ts'
 import { operatorToken } from '../support/operator-token.ts'
+import { systemMs } from '../support/until.ts'
 import { axeFaults, browserTest, columnOf, openBrowsing } from './support/browse.ts'
 
 /** What each screen promises, in a real browser. */
@@ -499,7 +500,7 @@ browserTest('a click after a sleep does not keep the sign-in', async () => {
   const { page, signIn } = await browsing.newPage()
   await page.clock.install()
   await signIn()
-  await page.clock.setSystemTime(Date.now() + 40 * 60_000)
+  await page.clock.setSystemTime(systemMs() + 40 * 60_000)
   await page.locator('main').click()
   await page.getByText('You were signed out after 15 minutes').waitFor()
 })

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
-import { setImmediate } from 'node:timers/promises'
 import { type JobState, jobs, openBackground } from '../../src/background.ts'
+import { turn } from '../support/until.ts'
 
 const at = 1_700_000_000_000_000n
 
@@ -21,7 +21,7 @@ function openJobs() {
     const { delayMs = 0, task } = waiting[0] ?? {}
     now += BigInt(delayMs * 1000)
     task?.()
-    await setImmediate()
+    await turn()
   }
   const state = () => {
     const [{ last, ...rest } = {} as JobState] = background.states()

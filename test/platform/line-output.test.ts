@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { test } from 'node:test'
-import { setImmediate } from 'node:timers/promises'
 import { limits } from '../../src/platform/limits.ts'
 import { openLineOutput } from '../../src/platform/machine/line-output.ts'
-import { until } from '../support/until.ts'
+import { turn, until } from '../support/until.ts'
 
 /** An output whose writes are noted, as long as its reader reads. */
 function openNoted() {
@@ -30,10 +29,10 @@ test('the lines of one turn are written with one write, in their order', async (
   const lines = Array.from({ length: 20 }, (_, at) => `line ${at}\n`)
   for (const line of lines) output.write(line, false)
   assert.deepEqual(writes, [])
-  await setImmediate()
+  await turn()
   assert.deepEqual(writes, [lines.join('')])
   output.write('later\n', false)
-  await setImmediate()
+  await turn()
   assert.deepEqual(writes, [lines.join(''), 'later\n'])
 })
 
@@ -50,7 +49,7 @@ test('a write has whole lines, and no more bytes than a pipe takes whole', async
   for (let at = 0; at < 100; at += 1) output.write(line, false)
   const long = `${'x'.repeat(10_000)}\n`
   output.write(long, false)
-  await setImmediate()
+  await turn()
   assert.equal(writes.join(''), line.repeat(100) + long)
   assert.equal(writes.pop(), long)
   assert.deepEqual(
@@ -72,7 +71,7 @@ test('lines that nobody reads are kept up to the limit, in order, and further on
   const { output, writes, reader, noted } = openNoted()
   reader.reads = false
   output.write('first\n', false)
-  await setImmediate()
+  await turn()
   assert.deepEqual(output.state(), { dropped: 0, waitingBytes: 6 })
   const line = `${'x'.repeat(1023)}\n`
   const kept = Math.floor((limits.logWaitingBytesMax - 6) / line.length)

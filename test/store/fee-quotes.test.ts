@@ -223,26 +223,6 @@ describe('open quotes', () => {
     const late = await quotes.operator.consume(aWithdrawal({ id: idOf(2) }))
     assert.equal(late.outcome, 'expired')
   })
-
-  test('are counted once for each client and batch, so that many open quotes cost little', async (t) => {
-    const { quotes } = await openTestQuotes(t)
-    const issueMany = async (from: number) => {
-      const started = performance.now()
-      const ids = Array.from({ length: 2000 }, (_, at) => idOf(from + at))
-      await Promise.all(
-        ids.map((id) => quotes.customers.issue(acme, aQuote({ id }), Number.MAX_SAFE_INTEGER)),
-      )
-      return performance.now() - started
-    }
-    await issueMany(0)
-    const few = await issueMany(2000)
-    for (let from = 4000; from < 34_000; from += 2000) await issueMany(from)
-    const many = await issueMany(34_000)
-    t.diagnostic(
-      `2000 quotes beside 2,000 open ones ${few.toFixed()} ms, beside 34,000 ${many.toFixed()} ms`,
-    )
-    assert.ok(many < few * 8 + 50)
-  })
 })
 
 test('quotes of one turn of the event loop share one commit', async (t) => {

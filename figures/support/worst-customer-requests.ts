@@ -1,6 +1,6 @@
 import type { ListOperation } from '../../src/contract/operation.ts'
 import { limits } from '../../src/platform/limits.ts'
-import { lists } from './operation-calls.ts'
+import { lists } from '../../test/support/operation-calls.ts'
 import { bytesOf, fill, fillWith, type WorstRequest } from './worst-requests.ts'
 
 /** A list's page is not part of the cost, so its operation and query are named beside it. */

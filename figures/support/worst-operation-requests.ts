@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib'
 import type { ArrayField, Field } from '../../src/contract/fields.ts'
 import type { Operation } from '../../src/contract/operation.ts'
 import { limits } from '../../src/platform/limits.ts'
-import { aFiatAccount, aStatement } from './records.ts'
+import { aFiatAccount, aStatement } from '../../test/support/records.ts'
 import { fill, fillWith, type WorstRequest } from './worst-requests.ts'
 
 /** The worst requests of one operation, from its declaration: path, query and body. */

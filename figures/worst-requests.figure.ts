@@ -1,18 +1,19 @@
 import assert from 'node:assert/strict'
-import { after, test } from 'node:test'
-import { operatorScopes } from '../../src/contract/scopes.ts'
-import { operations } from '../../src/operations/index.ts'
-import { ingestOperations } from '../../src/operations/ingest/index.ts'
-import { sandboxOperations } from '../../src/operations/sandbox/index.ts'
-import { openMovableClock } from '../../src/platform/clock.ts'
-import { describeService } from '../support/describe-service.ts'
-import { acme, type ServiceOptions } from '../support/harness.ts'
-import { type CostMeter, openCostMeter, slowness } from '../support/loop-cost.ts'
-import { acmeIdOf, gets, quoteFee } from '../support/operation-calls.ts'
-import { operatorToken } from '../support/operator-token.ts'
-import { anId, aStatement } from '../support/records.ts'
-import { type OperationsRequests, worstOf } from '../support/worst-operation-requests.ts'
-import { bytesOf, fill, strangersTokenRequests } from '../support/worst-requests.ts'
+import { after, type TestContext, test } from 'node:test'
+import { operatorScopes } from '../src/contract/scopes.ts'
+import { operations } from '../src/operations/index.ts'
+import { ingestOperations } from '../src/operations/ingest/index.ts'
+import { sandboxOperations } from '../src/operations/sandbox/index.ts'
+import { openMovableClock } from '../src/platform/clock.ts'
+import { describeService } from '../test/support/describe-service.ts'
+import { acme, type ServiceOptions } from '../test/support/harness.ts'
+import { acmeIdOf, gets, quoteFee } from '../test/support/operation-calls.ts'
+import { operatorToken } from '../test/support/operator-token.ts'
+import { anId, aStatement } from '../test/support/records.ts'
+import { note, rounded } from './figure.ts'
+import { type CostMeter, openCostMeter, slowness } from './support/loop-cost.ts'
+import { type OperationsRequests, worstOf } from './support/worst-operation-requests.ts'
+import { bytesOf, fill, strangersTokenRequests } from './support/worst-requests.ts'
 
 /**
  * The worst requests of every operation of the three APIs, and of the endpoints of OAuth, against a
@@ -153,7 +154,7 @@ const printed = ({ id, msPerKb, ofCost, holdMs, ofHold }: Row): string =>
     `${ofCost}; ${ofHold}`,
   ].join(' ')
 
-test('the worst request of every operation costs little and holds the loop briefly', async (t) => {
+test('the worst request of every operation', async (t) => {
   const token = await service.tokenOf(acme)
   const requests = [
     ...operations.map((operation) => worstOf(operation, { token, findable })),
@@ -163,13 +164,16 @@ test('the worst request of every operation costs little and holds the loop brief
       .toSorted((a, b) => later.indexOf(a.id) - later.indexOf(b.id))
       .map((operation) => worstOf(operation, { token: undefined, findable })),
   ]
-  const dear: string[] = []
   for (const ofOperation of requests) {
     assert.ok(ofOperation.requests.length > 0, `${ofOperation.id} has a worst request`)
     const row = await measure(ofOperation)
     t.diagnostic(printed(row))
-    const isDear = row.msPerKb > MS_PER_KB || row.holdMs > HOLD_MS
-    if (isDear && !merges.has(row.id)) dear.push(printed(row))
+    const goals = merges.has(row.id) ? {} : { cost: MS_PER_KB, hold: HOLD_MS }
+    noteCost(t, `${row.id}: cost of a KB sent`, row.msPerKb, goals.cost)
+    noteCost(t, `${row.id}: hold of the loop`, row.holdMs, goals.hold)
   }
-  assert.deepEqual(dear, [])
 })
+
+function noteCost(t: TestContext, name: string, ms: number, goal: number | undefined): void {
+  note(t, { name, value: rounded(ms), unit: 'ms', ...(goal !== undefined && { goal }) })
+}
