@@ -7,20 +7,20 @@ import { DatabaseSync } from 'node:sqlite'
 import { after, describe, test } from 'node:test'
 import { setTimeout as passing } from 'node:timers/promises'
 import { pino } from 'pino'
-import { openWriters } from '../../../src/intake/writer/writers.ts'
-import { openMovableClock, systemClock } from '../../../src/platform/clock.ts'
-import { limits } from '../../../src/platform/limits.ts'
-import { withPrimary } from '../../../src/store/postgres/cluster/with-primary.ts'
-import { openSpools } from '../../../src/store/spool.ts'
-import { describeService } from '../../support/describe-service.ts'
-import { configOf } from '../../support/harness.ts'
-import { isLong } from '../../support/long.ts'
-import { operatorToken } from '../../support/operator-token.ts'
-import { aFiatAccount, anId } from '../../support/records.ts'
-import { addressesOf } from '../../support/test-database.ts'
-import { openPassingKeys } from '../../support/test-sealing.ts'
-import { until, untilHolds } from '../../support/until.ts'
-import { isRunning, priorityOf, writersOf } from '../../support/writer-processes.ts'
+import { openWriters } from '../../src/intake/writer/writers.ts'
+import { openMovableClock, systemClock } from '../../src/platform/clock.ts'
+import { limits } from '../../src/platform/limits.ts'
+import { withPrimary } from '../../src/store/postgres/cluster/with-primary.ts'
+import { openSpools } from '../../src/store/spool.ts'
+import { describeService } from '../support/describe-service.ts'
+import { configOf } from '../support/harness.ts'
+import { isLong } from '../support/long.ts'
+import { operatorToken } from '../support/operator-token.ts'
+import { aFiatAccount, anId } from '../support/records.ts'
+import { addressesOf } from '../support/test-database.ts'
+import { openPassingKeys } from '../support/test-sealing.ts'
+import { systemMs, until, untilHolds } from '../support/until.ts'
+import { isRunning, priorityOf, writersOf } from '../support/writer-processes.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'bursar-streams-'))
 after(() => rmSync(folder, { recursive: true, force: true }))
@@ -109,7 +109,7 @@ async function untilImport(
     id = found.id
     return holds(found)
   }
-  await untilHolds(name, isSo, 10_000)
+  await untilHolds(name, isSo)
   return id
 }
 
@@ -132,7 +132,7 @@ describe('the process that stores streams', () => {
       assert.equal((await post(linesOf(10, 1, 'later'))).status, 200)
       const path = `/ingest/v1/fiat-accounts/${anId(10)}/history`
       const { body } = await service.call(path, { token })
-      const ahead = Date.parse(body.versions[0].stored_at) - Date.now()
+      const ahead = Date.parse(body.versions[0].stored_at) - systemMs()
       assert.ok(Math.abs(ahead - 600_000) < 60_000, `${ahead} ms ahead`)
     } finally {
       clock.setOffset(0n)
@@ -160,8 +160,8 @@ describe('the process that stores streams', () => {
     await untilImport('the process has the stream', ({ state }) => state === 'reading')
     left.abort()
     await assert.rejects(pending, { name: 'AbortError' })
-    await untilHolds('the process has ended', () => !isRunning(pid), 5000)
-    await untilHolds('its file is removed', () => spooled().length === 0, 5000)
+    await untilHolds('the process has ended', () => !isRunning(pid))
+    await untilHolds('its file is removed', () => spooled().length === 0)
     assert.equal(await tagOf(30), undefined)
   })
 
