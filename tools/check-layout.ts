@@ -12,7 +12,8 @@ import {
 /**
  * Checks the layout of `src/`, `console/` and `sdk/`: which folder imports which, import cycles
  * (type imports included), and that no two files have the same name. In `src/`, every job on a
- * timer is named, and problems come from their catalogue. No literal is spread into a literal.
+ * timer is named, and problems come from their catalogue. No literal is spread into a literal. In
+ * `test/`, each file of the gate is in a group, and none reads or waits for real time.
  * Prints each fault and exits with 1. Files per folder, lines per file and small files with one
  * importer are warnings: each asks a question that may have a good answer. The linter checks
  * imports one file at a time and ignores type imports in cycles, so it cannot hold these rules.
@@ -23,6 +24,9 @@ import {
  */
 const webFramework = /^(fastify$|@fastify\/(?!busboy))/
 const knowsWebFramework = /^src\/http\//
+
+const realTimeNames =
+  /\bperformance\.now\b|\bDate\.now\b|\bsetTimeout\b|\bsetInterval\b|\btimers\/promises\b|\bAbortSignal\.timeout\b/g
 
 const FOLDER_FILES_MAX = 12
 const FILE_LINES_MAX = 250
@@ -35,7 +39,7 @@ const packages: Readonly<Record<string, Rows | undefined>> = {
   'sdk/src': undefined,
 }
 
-const everywhere = globSync('{src,console,sdk,test,bench,tools}/**/*.{ts,tsx}', {
+const everywhere = globSync('{src,console,sdk,test,figures,bench,tools}/**/*.{ts,tsx}', {
   exclude: ['**/node_modules/**'],
 }).toSorted()
 const files = everywhere.filter((file) => packageOf(file) !== undefined)
@@ -49,6 +53,8 @@ const faults = [
   ...serviceFiles.flatMap(problemFaults),
   ...serviceFiles.flatMap(timerFaults),
   ...everywhere.flatMap(spreadFaults),
+  ...everywhere.flatMap(realTimeFaults),
+  ...groupFaults(),
 ]
 const warnings = [
   ...folderWarnings(),
@@ -169,6 +175,37 @@ function timerFaults(file: string): string[] {
     text,
   )
   return isTimer ? [`${file}: name the job in src/background.ts, which starts its timer`] : []
+}
+
+/** A test of the gate neither reads nor waits for real time: a busy machine would decide on it. */
+function realTimeFaults(file: string): string[] {
+  const isOfGate = file.startsWith('test/') && !/^test\/(faults|release)\//.test(file)
+  if (!isOfGate || file === 'test/support/until.ts') return []
+  const names = readFileSync(file, 'utf8').match(realTimeNames) ?? []
+  return [...new Set(names)].map(
+    (name) => `${file}: names ${name}; wait for a condition with test/support/until.ts`,
+  )
+}
+
+/** A test file that no group names would never run; one that is named twice on a store, twice. */
+function groupFaults(): string[] {
+  const ran = globSync('test/groups/*.test.ts').flatMap((group) => {
+    const [, store = '', list = ''] =
+      /runGroup\(\s*'(\w+)',([^)]*(?:\([^)]*\)[^)]*)*)\)\s*$/.exec(readFileSync(group, 'utf8')) ??
+      []
+    return [...list.matchAll(/'([^']+)'/g)].flatMap(([, pattern = '']) =>
+      globSync(pattern, { cwd: 'test' }).map((file) => `${store} ${file}`),
+    )
+  })
+  const isElsewhere = /^test\/(browser|faults|release|groups)\//
+  const missing = globSync('test/**/*.test.ts').filter(
+    (file) => !isElsewhere.test(file) && !ran.some((one) => one.endsWith(` ${file.slice(5)}`)),
+  )
+  const twice = new Set(ran.filter((one, at) => ran.indexOf(one) !== at))
+  return [
+    ...missing.map((file) => `${file}: no group of test/groups/ runs it`),
+    ...[...twice].map((one) => `test/groups/: two groups run ${one}`),
+  ]
 }
 
 /** Depth-first search; a file that is reached again while it is on the path closes a cycle. */

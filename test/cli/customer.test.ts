@@ -15,8 +15,10 @@ import {
   type TestService,
   temporaryFolder,
 } from '../support/harness.ts'
+import { isLong } from '../support/long.ts'
 import { aFiatAccount, anId } from '../support/records.ts'
 import { type Ran, runBursar } from '../support/run-bursar.ts'
+import { untilHolds } from '../support/until.ts'
 
 const run = (place: StoreLocation, words: readonly string[], stdin = ''): Promise<Ran> =>
   runBursar(place.commandUrl, words, stdin)
@@ -226,7 +228,9 @@ describe('beside a running server', () => {
     const { place } = service
     const isAcme = (customer: string) => customer === acme.customerId
     const others = await textsOf(place, (customer) => !isAcme(customer))
-    const texts = [...(await textsOf(place, isAcme))].filter((one) => !others.has(one))
+    const all = [...(await textsOf(place, isAcme))].filter((one) => !others.has(one))
+    // Each text is sought in every file.
+    const texts = isLong ? all : all.filter((_, at) => at % 10 === 0)
     assert.ok(texts.length > 20, String(texts.length))
     const found = async () => {
       const files = await filesOf(place)
@@ -262,9 +266,12 @@ describe('beside a running server', () => {
       const refused = await runBursar(owner, ['compact'])
       assert.deepEqual([refused.code, refused.err.startsWith('a server uses the store')], [1, true])
     }
-    const compacted = await runBursar(owner, ['compact', '--online', '--json'])
-    assert.equal(compacted.code, 0, compacted.err)
-    assert.deepEqual(await found(), [])
+    // On PostgreSQL a compaction keeps rows that a transaction of the server still sees.
+    await untilHolds('a compaction leaves no byte', async () => {
+      const compacted = await runBursar(owner, ['compact', '--online', '--json'])
+      assert.equal(compacted.code, 0, compacted.err)
+      return (await found()).length === 0
+    })
     assert.deepEqual(await lists(), before)
   })
 })

@@ -21,6 +21,7 @@ import { aFiatAccount, anId, aStatement } from '../support/records.ts'
 import { runBursar } from '../support/run-bursar.ts'
 import { doctorFindings, healthyFees } from '../support/run-doctor.ts'
 import { flipped } from '../support/test-sealing.ts'
+import { systemMs } from '../support/until.ts'
 
 const folder = temporaryFolder()
 after(() => rmSync(folder, { recursive: true, force: true }))
@@ -34,7 +35,7 @@ async function healthyStore() {
   mkdirSync(at, { mode: 0o700 })
   const url = `sqlite:${join(at, 'bursar.db')}`
   const feeSchedule = join(at, 'fees.json')
-  writeFileSync(feeSchedule, JSON.stringify(healthyFees(Date.now())))
+  writeFileSync(feeSchedule, JSON.stringify(healthyFees(systemMs())))
   const run = (words: readonly string[], env = {}) => runBursar(url, words, '', env)
   assert.equal((await run(['migrate'])).code, 0)
   assert.equal((await run(['keys', 'list'])).code, 0)
@@ -131,7 +132,7 @@ describe('doctor', () => {
       check: 'fee-schedule',
       what: /schedule-too-old/,
       cause: ({ at }) => {
-        const old = healthyFees(Date.now() - 400 * 86_400_000)
+        const old = healthyFees(systemMs() - 400 * 86_400_000)
         writeFileSync(join(at, 'fees.json'), JSON.stringify(old))
       },
     },
@@ -140,7 +141,7 @@ describe('doctor', () => {
       what: /^no node of ETHEREUM has answered$/,
       cause: ({ at }) => {
         const rpc = [{ url: 'http://127.0.0.1:9' }]
-        const unreachable = { ...healthyFees(Date.now()), networks: { ETHEREUM: { rpc } } }
+        const unreachable = { ...healthyFees(systemMs()), networks: { ETHEREUM: { rpc } } }
         writeFileSync(join(at, 'fees.json'), JSON.stringify(unreachable))
       },
     },
@@ -148,7 +149,7 @@ describe('doctor', () => {
       check: 'backup',
       what: /^the newest backup is 27 hours old$/,
       cause: ({ at }) => {
-        const then = new Date(Date.now() - 27.5 * 3_600_000)
+        const then = new Date(systemMs() - 27.5 * 3_600_000)
         utimesSync(join(at, 'bursar.backed-up'), then, then)
       },
     },
@@ -196,7 +197,7 @@ describe('doctor', () => {
       what: /^tokens have been signed with one key for 500 days$/,
       cause: ({ at }) => {
         using db = new DatabaseSync(join(at, 'bursar.credentials.db'))
-        const then = BigInt(Date.now() - 500 * 86_400_000) * 1000n
+        const then = BigInt(systemMs() - 500 * 86_400_000) * 1000n
         db.prepare('update purpose_key set active_from = ?').run(then)
       },
     },
@@ -230,7 +231,7 @@ describe('doctor', () => {
       env: { BURSAR_AUDIT_RETENTION_DAYS: '30' },
       cause: ({ at }) => {
         using db = new DatabaseSync(join(at, 'bursar.credentials.db'))
-        const then = BigInt(Date.now() - 60.5 * 86_400_000) * 1000n
+        const then = BigInt(systemMs() - 60.5 * 86_400_000) * 1000n
         db.prepare('update audit_line set at = ?').run(then)
       },
     },

@@ -7,12 +7,13 @@ import { openSqliteFeeQuotes } from '../../src/store/sqlite/fee-quotes.ts'
 import { aQuote, idOf, wallet } from '../store/support/quotes.ts'
 import { temporaryFolder } from '../support/harness.ts'
 import { runBursar } from '../support/run-bursar.ts'
+import { systemMs } from '../support/until.ts'
 
 const folder = temporaryFolder()
 const store = `sqlite:${join(folder, 'bursar.db')}`
 const run = (...words: string[]) => runBursar(store, words)
 const second = 1_000_000n
-const now = (BigInt(Date.now()) / 1000n) * second
+const now = (BigInt(systemMs()) / 1000n) * second
 const printed = (at: bigint) => new Date(Number(at / 1000n)).toISOString().replace('.000', '')
 
 before(async () => {
@@ -194,7 +195,7 @@ describe('fee-schedule check', () => {
   }
 
   test('says since when and until when costs and prices serve', async () => {
-    const at = Date.now() - 86_400_000
+    const at = systemMs() - 86_400_000
     const day = new Date(at).toISOString().slice(0, 10)
     const { code, out } = await check({ as_of: day })
     assert.equal(code, 0)

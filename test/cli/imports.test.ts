@@ -55,7 +55,7 @@ async function openCase() {
 
 async function lockCustomers(url: string): Promise<() => Promise<void>> {
   const [address = assert.fail()] = addressesOf(url)
-  const session = openConnection(address, { parameters: {}, connectTimeoutMs: 5000 })
+  const session = openConnection(address, { parameters: {}, connectTimeoutMs: 60_000 })
   await session.execute('begin; lock table bursar.customer in exclusive mode')
   return async () => {
     if (!session.isBroken()) await session.close()
@@ -74,7 +74,7 @@ async function startImport(context: TestContext, { url, listed }: Case) {
   })
   context.after(() => program.kill('SIGKILL'))
   const isSeen = async () => (await listed()).length > before
-  await untilHolds('another process sees the import', isSeen, 20_000)
+  await untilHolds('another process sees the import', isSeen)
   const [found] = await listed()
   assert.equal(found.state, 'reading')
   return { program, id: found.id, recordsRead: found.records_read }
@@ -166,7 +166,7 @@ describe('imports', () => {
     })
     t.after(() => program.kill('SIGKILL'))
     const waiting = () => listed('--state', 'waiting')
-    await untilHolds('the import waits', async () => (await waiting()).length === 1, 20_000)
+    await untilHolds('the import waits', async () => (await waiting()).length === 1)
     const [{ id, waits_for, records }] = await waiting()
     const lock = testStore === 'postgres' ? 'customer_lock' : 'store_lock'
     assert.deepEqual([waits_for, records], [lock, 2])

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { after, before, mock, test } from 'node:test'
 import fc from 'fast-check'
 import { type Document, openDocumentChecker, type Schema } from '../support/documented.ts'
 import {
@@ -14,6 +14,7 @@ import {
 import { acme, startTestService, type TestService } from '../support/harness.ts'
 import { isLong } from '../support/long.ts'
 import { type RawAnswer, rawRequest } from '../support/raw-request.ts'
+import { setLimits } from '../support/set-limits.ts'
 
 /**
  * Generates valid, nearly valid and hostile requests from the served OpenAPI document, and checks
@@ -32,6 +33,11 @@ before(async () => {
   bearer = `Bearer ${await service.tokenOf(acme)}`
 })
 after(() => service.stop())
+
+// A wait for events may end early by chance: here all of it, so that nothing waits for real time.
+setLimits({ after }, { eventsWaitSpread: 1 })
+const chance = mock.method(Math, 'random', () => 1)
+after(() => chance.mock.restore())
 
 const valid = (schema: Schema) => validTexts(document, schema)
 const any = (schema: Schema) => anyTexts(document, schema)

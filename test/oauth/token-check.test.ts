@@ -364,14 +364,13 @@ test('answers 503 when the cache is older than 60 s, also for cached tokens', as
   assertAccepted(await tokenCheck.checkToken(token))
 })
 
-test('answers a cached token in microseconds', async (t) => {
+test('answers a cached token at once, without a look at its signature', async (t) => {
   const { sign, tokenCheck } = await forgeryWorld(t)
   const token = await sign({})
-  await tokenCheck.checkToken(token)
-  const rounds = 20_000
-  const began = performance.now()
-  for (let round = 0; round < rounds; round += 1) tokenCheck.checkToken(token)
-  const microseconds = ((performance.now() - began) * 1000) / rounds
-  t.diagnostic(`${microseconds.toFixed(2)} µs a cached token, including its hash`)
-  assert(microseconds < 100, `${microseconds} µs`)
+  const first = tokenCheck.checkToken(token)
+  assert.ok(first instanceof Promise)
+  assertAccepted(await first)
+  const cached = tokenCheck.checkToken(token)
+  assert.ok(!(cached instanceof Promise))
+  assertAccepted(cached)
 })

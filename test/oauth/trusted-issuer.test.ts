@@ -6,7 +6,7 @@ import {
   parseTrustedIssuers,
   type TrustedIssuer,
 } from '../../src/platform/settings/trusted-issuers.ts'
-import { until } from '../support/until.ts'
+import { systemMs, until } from '../support/until.ts'
 import { assertAccepted, assertRefused } from './support/assert-checked.ts'
 import { acme, oauthWorld } from './support/oauth-world.ts'
 import { type Cleanups, startProcess } from './support/process.ts'
@@ -205,7 +205,7 @@ test('follows a rotation of the issuer’s keys, and refuses tokens of the old k
 
 test('fetches keys for an unknown key id at most every thirty seconds', async (t) => {
   const { oauth, order, sign, checkToken } = await issuerWorld(t)
-  t.mock.timers.enable({ apis: ['Date'], now: Date.now() })
+  t.mock.timers.enable({ apis: ['Date'], now: systemMs() })
   await order('/rotate')
   const token = await sign()
   const asked = async () => (await order('/sign')).asked
@@ -227,7 +227,7 @@ test('a failed fetch is repeated for an unknown key id at most every thirty seco
   t.after(() => order('/mode'))
   await order('/mode', { mode: 'failing' })
   await order('/rotate')
-  t.mock.timers.enable({ apis: ['Date'], now: Date.now() })
+  t.mock.timers.enable({ apis: ['Date'], now: systemMs() })
   await oauth.refresh()
   const asked = async () => (await order('/sign')).asked
   const before = await asked()

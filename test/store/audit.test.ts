@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { type TestContext, test } from 'node:test'
-import { setImmediate } from 'node:timers/promises'
 import type { AuditEntry } from '../../src/contract/audit-entry.ts'
 import { limits } from '../../src/platform/limits.ts'
 import { linkLines } from '../../src/store/audit/chain.ts'
@@ -13,6 +12,7 @@ import { dialect } from '../../src/store/sqlite/dialect.ts'
 import { NothingChanged, StoreUnavailable } from '../../src/store/unavailable.ts'
 import { allLines, type Behind, behindTheBack } from '../support/audit.ts'
 import { newStorePlace, type StorePlace } from '../support/store-place.ts'
+import { turn } from '../support/until.ts'
 
 const keys: readonly AuditKey[] = ['key_1', 'key_2'].map((id) => ({ id, key: randomBytes(32) }))
 const [first, second] = keys
@@ -420,7 +420,7 @@ test('verifying beside writers gives no false alarm', async (t) => {
     for (let round = 0; !isDone || round === 0; round += 1) {
       assert.deepEqual((await verified(reader, [...heads])).found, [], `round ${round}`)
       // A statement of the embedded store ends within its call.
-      await setImmediate()
+      await turn()
     }
   })
   await writing

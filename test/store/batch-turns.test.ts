@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { setImmediate } from 'node:timers/promises'
 import { openBatchQueue } from '../../src/store/batch-queue.ts'
 import { StoreUnavailable } from '../../src/store/unavailable.ts'
+import { holdLoop, turn } from '../support/until.ts'
 
 /** `client/customer/name`. */
 type Request = string
@@ -43,8 +43,8 @@ function openTested({ weightMax = 8, waitingMax = 100, runningMax = 1, beside }:
             else one.result.resolve(one.request)
           }
           resolve()
-          await setImmediate()
-          await setImmediate()
+          await turn()
+          await turn()
         },
       })
       return promise
@@ -71,7 +71,7 @@ describe('the turns of a batch queue', () => {
     test(`put a single request into the next batch, beside 50 of ${flood}`, async () => {
       const { enqueue, endAll, batches } = openTested()
       const results = many(50, each).map(enqueue)
-      await setImmediate()
+      await turn()
       results.push(enqueue('lone/lone/lone'))
       await batches[0]?.end()
       assert.ok(batches[1]?.requests.includes('lone/lone/lone'), String(batches[1]?.requests))
@@ -85,7 +85,7 @@ describe('the turns of a batch queue', () => {
   test('fill a batch with one key, while no other has sent requests', async () => {
     const { enqueue, endAll } = openTested()
     const results = many(16, (at) => `one/one/${at}`).map(enqueue)
-    await setImmediate()
+    await turn()
     const ran = await endAll()
     assert.deepEqual(
       ran.map(({ length }) => length),
@@ -97,7 +97,7 @@ describe('the turns of a batch queue', () => {
   test('share a full batch evenly among keys that have sent unequally', async () => {
     const { enqueue, batches, endAll } = openTested({ weightMax: 9 })
     const results = many(9, (at) => `a/a/a${at}`).map(enqueue)
-    await setImmediate()
+    await turn()
     results.push(...many(9, (at) => `b/b/b${at}`).map(enqueue))
     results.push(...many(9, (at) => `c/c/c${at}`).map(enqueue))
     results.push(enqueue('d/d/d0'))
@@ -112,7 +112,7 @@ describe('the turns of a batch queue', () => {
   test('keep the order of arrival of each key', async () => {
     const { enqueue, endAll } = openTested()
     const results = many(20, (at) => `${at % 3}/${at % 3}/${at}`).map(enqueue)
-    await setImmediate()
+    await turn()
     const ran = (await endAll()).flat()
     for (const key of ['0', '1', '2']) {
       const ofKey = ran.filter((request) => request.startsWith(key))
@@ -128,7 +128,7 @@ describe('the turns of a batch queue', () => {
   test('never put two requests of one name into a batch, and let others pass between them', async () => {
     const { enqueue, endAll } = openTested()
     const results = ['a/a/same', 'b/b/same', 'a/a/other', 'a/a/same'].map(enqueue)
-    await setImmediate()
+    await turn()
     const second = ['b/b/same']
     assert.deepEqual(await endAll(), [['a/a/same', 'a/a/other'], second, ['a/a/same']])
     await Promise.all(results)
@@ -137,15 +137,15 @@ describe('the turns of a batch queue', () => {
   test('never run two batches of a customer or of a name beside each other', async () => {
     const { enqueue, batches, seen } = openTested({ runningMax: 3 })
     const results = ['a/x/1', 'a/x/2'].map(enqueue)
-    await setImmediate()
+    await turn()
     results.push(...['b/x/3', 'b/y/1', 'b/z/4', 'b/x/5', 'b/z/6'].map(enqueue))
-    await setImmediate()
+    await turn()
     assert.deepEqual(seen(), [
       ['a/x/1', 'a/x/2'],
       ['b/z/4', 'b/z/6'],
     ])
     results.push(...['c/z/7', 'c/x/8'].map(enqueue))
-    await setImmediate()
+    await turn()
     assert.equal(batches.length, 2)
     await batches[0]?.end()
     // Client b has its share with what runs.
@@ -163,13 +163,13 @@ describe('the turns of a batch queue', () => {
     const beside = { afterMs: 60_000, isFree: () => true }
     const { enqueue, batches, seen, endAll } = openTested({ runningMax: 3, beside })
     const results = [enqueue('lone/lone/first')]
-    await setImmediate()
+    await turn()
     await batches[0]?.end()
     results.push(...many(20, (at) => `greedy/customer-${at}/${at}`).map(enqueue))
-    await setImmediate()
+    await turn()
     assert.equal(batches[1]?.requests.length, 4)
     results.push(enqueue('lone/lone/second'))
-    await setImmediate()
+    await turn()
     assert.deepEqual(seen().slice(2), [['lone/lone/second']])
     await batches[2]?.end()
     assert.equal(batches.length, 3)
@@ -182,7 +182,7 @@ describe('the turns of a batch queue', () => {
   test('run a request that runs again before later ones of its customer', async () => {
     const { enqueue, batches, seen } = openTested({ runningMax: 2 })
     const results = ['a/x/1', 'a/x/2'].map(enqueue)
-    await setImmediate()
+    await turn()
     results.push(enqueue('a/x/3'))
     await batches[0]?.end(['a/x/2'])
     assert.deepEqual(seen().slice(1), [['a/x/2', 'a/x/3']])
@@ -193,7 +193,7 @@ describe('the turns of a batch queue', () => {
   test('run a request again at its old place, in the next batch', async () => {
     const { enqueue, batches, seen } = openTested({ weightMax: 2 })
     const results = ['a/a/1', 'a/a/2', 'a/a/3', 'a/a/4'].map(enqueue)
-    await setImmediate()
+    await turn()
     await batches[0]?.end(['a/a/2'])
     assert.deepEqual(seen(), [
       ['a/a/1', 'a/a/2'],
@@ -207,10 +207,9 @@ describe('the turns of a batch queue', () => {
   test('refuse a key that holds as many places as are free, and leave those to other keys', async () => {
     const { enqueue, batches, endAll } = openTested({ waitingMax: 20 })
     const results = [enqueue('greedy/one/first')]
-    await setImmediate()
+    await turn()
     results.push(...many(10, (at) => `greedy/customer-${at}/${at}`).map(enqueue))
-    const begunAt = performance.now()
-    while (performance.now() - begunAt < 5);
+    holdLoop(6)
     const refused = await enqueue('greedy/one/refused').catch((error) => error)
     assert.ok(refused instanceof StoreUnavailable)
     assert.match(refused.message, /too many records wait/)

@@ -8,6 +8,7 @@ import {
 import type { PruneKey } from '../../src/store/records/history.ts'
 import { describeStore } from '../support/describe-store.ts'
 import { aFiatAccount, anId, aStatement } from '../support/records.ts'
+import { inAnHour } from '../support/until.ts'
 
 const tested = describeStore()
 
@@ -31,10 +32,7 @@ test('each version of each customer is there once, those of a customer in their 
   ])
   await tested.take('statements', [aStatement({ id: anId(3) })])
   await tested.take('fiat-accounts', [account(2, 'borealis', 'REJECTED'), account(1, 'acme')])
-  await tested.store.operator.noteConsumed(
-    { id: anId(9), customerId: 'borealis' },
-    performance.now() + 5000,
-  )
+  await tested.store.operator.noteConsumed({ id: anId(9), customerId: 'borealis' }, inAnHour())
   const second = await read(first.last)
   assert.deepEqual(second.changes.map(shown), [
     'acme 2 statements created',

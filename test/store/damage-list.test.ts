@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { setImmediate } from 'node:timers/promises'
 import { openBackground } from '../../src/background.ts'
 import { asTenant } from '../../src/contract/principal.ts'
 import { systemClock } from '../../src/platform/clock.ts'
@@ -21,6 +20,7 @@ import { StoreCorrupted, StoreDamaged } from '../../src/store/unavailable.ts'
 import { anId } from '../support/records.ts'
 import { firstPage } from '../support/selection.ts'
 import { passingSeals } from '../support/test-sealing.ts'
+import { turn } from '../support/until.ts'
 
 /** A list that is full of damaged statements, and what it reported. */
 function fullList() {
@@ -202,7 +202,7 @@ describe('the watch over damage', () => {
     for (let next = due.shift(); next !== undefined && next.at <= forMs; next = due.shift()) {
       now = next.at
       next.task()
-      await setImmediate()
+      await turn()
       due.sort((one, other) => one.at - other.at)
     }
     stop()

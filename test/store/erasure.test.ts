@@ -11,6 +11,7 @@ import { recordTables } from '../../src/store/schema/tables.ts'
 import { describeStore } from '../support/describe-store.ts'
 import { resourceOf } from '../support/record-store.ts'
 import { aDepositAddress, aFiatAccount, anId, aStatement } from '../support/records.ts'
+import { inAnHour } from '../support/until.ts'
 import { putOne } from './support/put-one.ts'
 import { acme, aQuote, aWithdrawal, idOf, noon, openTestQuotes } from './support/quotes.ts'
 
@@ -53,7 +54,7 @@ const fill = async (customer: string, first: number) => {
   ])
   await tested.store.operator.noteConsumed(
     { id: anId(first + 4), customerId: customer },
-    performance.now() + 5000,
+    inAnHour(),
   )
 }
 

@@ -11,6 +11,7 @@ import {
 import { describeStore } from '../support/describe-store.ts'
 import { resourceOf } from '../support/record-store.ts'
 import { aDepositAddress, aFiatAccount, anId, aStatement } from '../support/records.ts'
+import { inAnHour } from '../support/until.ts'
 
 const tested = describeStore()
 
@@ -199,8 +200,7 @@ test('a place whose event is lost, or is another one, is refused', async () => {
 
 test('a consumed fee is one event of its customer, however often it is noted', async () => {
   const fee = { id: anId(9), customerId: 'acme' }
-  const note = (one: typeof fee) =>
-    tested.store.operator.noteConsumed(one, performance.now() + 5000)
+  const note = (one: typeof fee) => tested.store.operator.noteConsumed(one, inAnHour())
   await tested.take('statements', [aStatement({ id: anId(3) })])
   await note(fee)
   await Promise.all([note(fee), note({ ...fee, id: anId(8) })])

@@ -78,7 +78,7 @@ test('the file of a killed process goes at the next start, that of a live one st
     await spool.write('x'.repeat(${limits.spoolPieceBytes}))
     for await (const piece of spool.read()) break
     console.log('written')
-    setInterval(() => {}, 1000)`
+    process.stdin.resume()`
   const child = spawn(process.execPath, ['--input-type=module', '-e', program])
   await once(child.stdout, 'data')
   const open = () => openSpools({ folder, bytesMax: 1e9 })

@@ -140,7 +140,7 @@ const openServersAs = (url: string, parameters: SessionSettings) =>
     parameters,
     requireRole: anyRole,
     connectionsMax: 4,
-    withinMs: 5000,
+    withinMs: 60_000,
     lagMsMax: 2000,
     log: openLog('silent'),
   })
@@ -151,7 +151,7 @@ export const openTestOperator = ({ operatorUrl }: Pick<TestDatabase, 'operatorUr
 
 async function openOnPostgres(clock: Clock) {
   const database = await openTestDatabase()
-  const customers = await openServersAs(database.url, readingSessions(5000))
+  const customers = await openServersAs(database.url, readingSessions(60_000))
   const operator = await openTestOperator(database)
   return {
     database,

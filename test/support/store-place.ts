@@ -157,7 +157,7 @@ type TestServersOptions = {
 /** Opens the PostgreSQL servers of a URL. */
 export const openTestServers = (
   url: string,
-  { standby, withinMs = 5000, lagMsMax = 2000 }: TestServersOptions = {},
+  { standby, withinMs = 60_000, lagMsMax = 2000 }: TestServersOptions = {},
 ): Promise<Servers> =>
   openServers({
     primaries: addressesOf(url),

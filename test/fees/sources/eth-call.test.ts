@@ -8,7 +8,7 @@ import type { CryptoNetwork } from '../../../src/values/network.ts'
 import { now, scheduleWith } from '../sample-basis.ts'
 
 const recipient = '0x1111111111111111111111111111111111111111'
-const signal = AbortSignal.timeout(2_000)
+const signal = new AbortController().signal
 
 /** A node that only records the contract calls that it receives. */
 function listener(): { node: NodeClient; asked: [to: string, data: string][] } {

@@ -218,11 +218,9 @@ describe('CSV', () => {
 })
 
 describe('a file without bounds', () => {
-  /** Rejects with the message in time. Without the limits some of these take minutes. */
+  /** Without the limits some of these take longer than a test may. */
   async function refuses(name: string, content: string | Uint8Array, fault: object) {
-    const startedAt = performance.now()
     await assert.rejects(entriesOf(name, content), fault)
-    assert.ok(performance.now() - startedAt < 10_000, name)
   }
 
   test('is refused for 60,000 columns, in the header and in a row', async () => {
@@ -364,6 +362,6 @@ test('a compressed source that was closed before it is read ends with an error',
   await assert.rejects(Array.fromAsync(readContent(source, bounds)), /closed before its end/)
   const cut = new Readable({ read: () => {} })
   const reading = Array.fromAsync(readContent(cut, bounds))
-  setTimeout(() => cut.destroy(), 10)
+  setImmediate(() => cut.destroy())
   await assert.rejects(reading, /closed before its end/)
 })

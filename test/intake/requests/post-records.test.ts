@@ -156,7 +156,7 @@ describe('a stream of records', () => {
 
   test('ends with its client, and nothing of it is stored', async () => {
     const slow = [openPost(), openPost()]
-    await untilHolds('both streams are read', () => slow.every(({ isRead }) => isRead()), 5000)
+    await untilHolds('both streams are read', () => slow.every(({ isRead }) => isRead()))
     for (const { leave } of slow) leave()
     assert.deepEqual(countsOf(await post(linesOf(accounts(3600, 1)))), [1, 1, 0, 0])
     const missing = await service.call(`/ingest/v1/fiat-accounts/${anId(3700)}`, { token })
@@ -165,14 +165,14 @@ describe('a stream of records', () => {
 
   test('holds up no other one of its client while it is sent', async () => {
     const slow = Array.from({ length: limits.streamsHeldPerClientMax - 1 }, () => openPost())
-    await untilHolds('all are read', () => slow.every(({ isRead }) => isRead()), 5000)
+    await untilHolds('all are read', () => slow.every(({ isRead }) => isRead()))
     assert.deepEqual(countsOf(await post(linesOf(accounts(3650, 1)))), [1, 1, 0, 0])
     for (const { leave } of slow) leave()
   })
 
   test('of one client is not held up by 36 of another', async () => {
     const dripping = Array.from({ length: 36 }, () => openPost(' ', 100_000))
-    await untilHolds('all are sent', () => dripping.every(({ isSent }) => isSent()), 5000)
+    await untilHolds('all are sent', () => dripping.every(({ isSent }) => isSent()))
     await service.call('/healthz')
     const other = await operatorToken(service, 'prompt', ['ingest:write_fiat_accounts'])
     const stored = await post(linesOf(accounts(4100, 1)), { token: other })
@@ -181,7 +181,7 @@ describe('a stream of records', () => {
     assert.deepEqual([refused.status, refused.headers.get('retry-after')], [429, '1'])
     for (const { leave } of dripping) leave()
     const name = 'the client may send streams again'
-    await untilHolds(name, async () => (await post('')).status === 200, 5000)
+    await untilHolds(name, async () => (await post('')).status === 200)
   })
 
   test('that is ended while it is read stores nothing', async () => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { pino } from 'pino'
 import { operatorScopes } from '../../../src/contract/scopes.ts'
+import { systemClock } from '../../../src/platform/clock.ts'
 import { limits } from '../../../src/platform/limits.ts'
 import { addCustomerClient } from '../../support/customer-client.ts'
 import { describeService } from '../../support/describe-service.ts'
@@ -19,7 +20,7 @@ import {
 let token: string
 let bound: string
 let customer: string
-let now = BigInt(Date.now()) * 1000n
+let now = systemClock()
 const lines: Record<string, unknown>[] = []
 const log = pino({ level: 'info' }, { write: (line: string) => lines.push(JSON.parse(line)) })
 const service = describeService({ clock: () => now, log }, async () => {

@@ -55,7 +55,7 @@ test('names each job of the process that answers, and when it ran last', async (
   assert.deepEqual(job, { name: 'read-credentials', every_s: 2, status: 'ok' })
   const [ran, next] = [ranAt, nextAt].map((text) => parseInstant(text)?.micros ?? 0n)
   const now = service.parts.clock()
-  assert.ok(ran && next && ran <= now && now - ran < 60_000_000n, ranAt)
+  assert.ok(ran && next && ran <= now && now - ran < 3_600_000_000n, ranAt)
   assert.ok(next - ran >= 2_000_000n, nextAt)
   assert.ok(Number.isInteger(tookMs))
 })

@@ -4,6 +4,7 @@ import { describeService } from '../../support/describe-service.ts'
 import { operatorToken } from '../../support/operator-token.ts'
 import { take } from '../../support/record-store.ts'
 import { anId, aStatement } from '../../support/records.ts'
+import { inAnHour } from '../../support/until.ts'
 
 const scopes = ['ingest:write_statements', 'ingest:read_history'] as const
 let operator: string
@@ -86,7 +87,7 @@ describe('GET /ingest/v1/changes/latest', () => {
 
   test('a consumed fee is one of them, of a customer without records too', async () => {
     const fee = { id: anId(799), customerId: 'fees-only' }
-    await service.parts.store.operator.noteConsumed(fee, performance.now() + 5000)
+    await service.parts.store.operator.noteConsumed(fee, inAnHour())
     const { body } = await latest('limit=1')
     const [{ customer_id, type, object, origin }] = body.changes
     assert.deepEqual(

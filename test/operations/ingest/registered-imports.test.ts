@@ -66,7 +66,7 @@ async function newest(holds: (found: Record<string, unknown>) => boolean, token 
     ;[found] = await listed('?limit=1', token)
     return found !== undefined && holds(found)
   }
-  await untilHolds('the newest import is so', isSo, 5000)
+  await untilHolds('the newest import is so', isSo)
   return found
 }
 
@@ -256,7 +256,7 @@ describe('a cancelled stream', () => {
       }
       return stopped.length === 2
     }
-    await untilHolds('the processes of two streams are stopped', stop, 5000)
+    await untilHolds('the processes of two streams are stopped', stop)
     const waiting = post(lines(703, 1))
     const { id, waits_for } = await newest(({ state }) => state === 'waiting')
     assert.equal(waits_for, 'slot')

@@ -18,8 +18,9 @@ import { CustomersLocked } from '../../../src/store/unavailable.ts'
 import { orderFaults, readOrder } from '../../support/change-order.ts'
 import { openPostgresTestStore, openTestOperator, resourceOf } from '../../support/record-store.ts'
 import { aDepositAddress, aFiatAccount, anId, aStatement } from '../../support/records.ts'
+import { setLimits } from '../../support/set-limits.ts'
 import { addressesOf, anyRole, testLoads } from '../../support/test-database.ts'
-import { untilHolds } from '../../support/until.ts'
+import { inAnHour, untilHolds } from '../../support/until.ts'
 import { connectTo } from '../support/postgres-world.ts'
 import { putOne } from '../support/put-one.ts'
 
@@ -34,10 +35,10 @@ before(async () => {
     await openServers({
       primaries: addressesOf(database.operatorUrl),
       standbys: [],
-      parameters: readingSessions(900),
+      parameters: readingSessions(60_000),
       requireRole: anyRole,
       connectionsMax: 10,
-      withinMs: 900,
+      withinMs: 60_000,
       lagMsMax: 2000,
       log: openLog('silent'),
     }),
@@ -128,7 +129,8 @@ test('a record of the customer of a merge waits for it, and its batch does not',
   assert.deepEqual(orderFaults(await readOrder(tested.ask)), [])
 })
 
-test('a record that has waited too long for its customer is refused, and nothing has changed', async () => {
+test('a record that has waited too long for its customer is refused, and nothing has changed', async (t) => {
+  setLimits(t, { recordPutMs: 2000, lockedPutMs: 500 })
   await tested.take('fiat-accounts', [ofCustomer('acme', 1)])
   await using held = await holdImport([{ ...ofCustomer('acme', 1), status: 'REJECTED' }])
   await assert.rejects(putOne(store, 'fiat-accounts', ofCustomer('acme', 9)), {
@@ -262,7 +264,8 @@ test('a record of a new customer that an import adds waits for the import', asyn
   assert.deepEqual(orderFaults(await readOrder(tested.ask)), [])
 })
 
-test('a record that waits too long for the first key of its customer is refused', async () => {
+test('a record that waits too long for the first key of its customer is refused', async (t) => {
+  setLimits(t, { firstKeyMs: 500, recordPutMs: 2000, lockedPutMs: 500 })
   await using held = await holdImport([ofCustomer('acme', 1)])
   const record = ofCustomer('acme', 2)
   await assert.rejects(putOne(store, 'fiat-accounts', record), CustomersLocked)
@@ -326,7 +329,7 @@ test('the check of the order finds a writer that does not lock its customer', as
 
 test('a record that has waited for its customer releases its values by their index', async () => {
   // The settings of sessions that store single records. Without them the plan follows statistics.
-  const session = openSession(readingSessions(900))
+  const session = openSession(readingSessions(60_000))
   await using closing = new AsyncDisposableStack()
   closing.defer(() => session.close())
   await session.execute(`begin; ${createPutStaging(stagingOfAll(resources, dialect), dialect)};
@@ -334,7 +337,7 @@ test('a record that has waited for its customer releases its values by their ind
     insert into staged_line (sequence, line, file, customer_id, id, ref_id)
       values (1, 1, 0, 'acme', '${anId(1)}', 'a ref')`)
   const resource = resourceOf('fiat-accounts')
-  const locks = openWaitingLocks(sessionOf(session), resource, performance.now() + 5000)
+  const locks = openWaitingLocks(sessionOf(session), resource, inAnHour())
   const one = async (text: string) => (await session.query({ text }))[0]?.map(Number)
   const scans = `select coalesce(seq_scan, 0), coalesce(idx_scan, 0)
     from pg_stat_xact_user_tables where relid = 'bursar.claim'::regclass`

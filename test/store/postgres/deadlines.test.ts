@@ -27,7 +27,7 @@ after(() => database.drop())
 function openAs(parameters: SessionSettings) {
   const [address] = addressesOf(database.operatorUrl)
   assert.ok(address !== undefined)
-  return openConnection(address, { parameters, connectTimeoutMs: 5000 })
+  return openConnection(address, { parameters, connectTimeoutMs: 60_000 })
 }
 
 test('every kind of session has deadlines for statements, locks and idle transactions', () => {
@@ -45,7 +45,7 @@ test('the server ends the idle transaction of a command that has stopped', async
   const locks = `select count(*) from pg_locks
     where relation = 'bursar.fiat_account'::regclass and mode = 'ShareRowExclusiveLock'`
   const isFree = async () => (await database.ask(locks))[0]?.[0] === '0'
-  await untilHolds('the table is free', isFree, 10_000)
+  await untilHolds('the table is free', isFree)
   session.destroy()
 })
 
@@ -55,10 +55,10 @@ test('the server ends a statement whose client is gone', async () => {
     where datname = current_database() and query = 'select pg_sleep(600)' and state = 'active'`
   const count = async () => (await database.ask(running))[0]?.[0]
   const left = assert.rejects(session.execute('select pg_sleep(600)'))
-  await untilHolds('the statement runs', async () => (await count()) === '1', 10_000)
+  await untilHolds('the statement runs', async () => (await count()) === '1')
   session.destroy()
   await left
-  await untilHolds('the statement has ended', async () => (await count()) === '0', 10_000)
+  await untilHolds('the statement has ended', async () => (await count()) === '0')
 })
 
 test('a server that starts learns of other issuers though requests have every session', async () => {

@@ -259,13 +259,11 @@ onPostgres('while a synchronous standby does not answer', () => {
   test('no quote is acknowledged, and once the standby answers it is stored once', async (t) => {
     const { quotes, ask, wait, isWaiting } = await withoutStandby(t)
     await wait('none_such')
-    const began = performance.now()
     const late = quotes.customers.issue(acme, aQuote(), openMax)
     const gathered = until(isWaiting).then(() =>
       quotes.customers.issue(acme, aQuote({ id: idOf(2) }), openMax),
     )
     await assert.rejects(late, { name: 'StoreUnavailable' })
-    assert.ok(performance.now() - began < 1500, 'within the time limit')
     await assert.rejects(gathered, { name: 'StoreUnavailable' })
     assert.equal(await quotes.operator.find(idOf(1)), undefined)
     await wait('')

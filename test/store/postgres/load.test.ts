@@ -43,7 +43,7 @@ test('an import that waits for its input holds no session, so it does not delay 
   const load = await tested.store.operator.beginLoad(resource)
   await stage(load, 0, 3000)
   const isIdle = async () => Number((await tested.database.ask(holding))[0]?.[0]) === 0
-  await untilHolds('no session waits for the import', isIdle, 5000)
+  await untilHolds('no session waits for the import', isIdle)
   const report = await load.merge(merged)
   await load.close()
   assert.deepEqual([report.added, report.faultCount], [3000, 0])
@@ -80,7 +80,7 @@ test('a merge past its deadline ends on the server too, and changes nothing', as
       where datname = current_database() and query like 'insert into bursar.fiat_account %'
         and state = 'active'`
     const hasEnded = async () => Number((await database.ask(running))[0]?.[0]) === 0
-    await untilHolds('the server has ended the statement', hasEnded, 10_000)
+    await untilHolds('the server has ended the statement', hasEnded)
   } finally {
     await database.ask('drop function bursar.wait() cascade')
     await load.close()

@@ -46,7 +46,7 @@ test('a lock on one kind of record fails its reads by name, and leaves the store
   const store = openPostgresStore({ customers: servers, operator: servers }, () => 0n, testLoads)
   const [address] = addressesOf(database.superuserUrl)
   assert.ok(address !== undefined)
-  const other = openConnection(address, { parameters: {}, connectTimeoutMs: 5000 })
+  const other = openConnection(address, { parameters: {}, connectTimeoutMs: 60_000 })
   const tables = ['fiat_account', fiatAccount.full.table].map((table) => `bursar.${table}`)
   await other.execute(`begin; lock table ${tables.join(', ')} in access exclusive mode`)
   const read = store.customers.get(asTenant('acme'), fiatAccount.full, anId(1), false)
@@ -67,7 +67,7 @@ test('a lock ends a step of the scan on the server too, and the scan goes on wit
   const store = openPostgresStore({ customers: servers, operator }, () => 0n, testLoads)
   const [address] = addressesOf(database.superuserUrl)
   assert.ok(address !== undefined)
-  const other = openConnection(address, { parameters: {}, connectTimeoutMs: 5000 })
+  const other = openConnection(address, { parameters: {}, connectTimeoutMs: 60_000 })
   await other.execute('begin; lock table bursar.fiat_account in access exclusive mode')
   const failures: unknown[] = []
   const step = () => store.damage.scanNext().catch((error: unknown) => void failures.push(error))

@@ -71,7 +71,7 @@ async function withStaged(
 ): Promise<void> {
   const [address] = addressesOf(tested.database.operatorUrl)
   assert.ok(address !== undefined)
-  const session = openConnection(address, { parameters: {}, connectTimeoutMs: 5000 })
+  const session = openConnection(address, { parameters: {}, connectTimeoutMs: 60_000 })
   try {
     await session.execute(`
       begin; ${setLocal(settings)};
@@ -123,7 +123,7 @@ for (const { kind } of resources) {
     const [address] = addressesOf(tested.database.operatorUrl)
     assert.ok(address !== undefined)
     const parameters = readingSessions(STATEMENT_MS)
-    const session = openConnection(address, { parameters, connectTimeoutMs: 5000 })
+    const session = openConnection(address, { parameters, connectTimeoutMs: 60_000 })
     try {
       const staging = stagingOfAll(resources, dialect)
       await session.execute(`${createPutStaging(staging, dialect)}; ${indexStaged}`)

@@ -9,7 +9,7 @@ test('a statement without values is prepared too', async (t) => {
   t.after(tested.close)
   const [address] = addressesOf(tested.database.url)
   assert.ok(address !== undefined)
-  const session = openConnection(address, { parameters: {}, connectTimeoutMs: 5000 })
+  const session = openConnection(address, { parameters: {}, connectTimeoutMs: 60_000 })
   t.after(() => session.close())
   const text = 'select 7 as seven'
   await session.rows({ text, prepare: true })

@@ -70,7 +70,7 @@ test('two prunings wait for the customers that keep versions in the same order',
   const operator = await openTestOperator(tested.database)
   const [address] = addressesOf(tested.database.superuserUrl)
   assert.ok(address !== undefined)
-  const blocker = openConnection(address, { parameters: {}, connectTimeoutMs: 5000 })
+  const blocker = openConnection(address, { parameters: {}, connectTimeoutMs: 60_000 })
   t.after(async () => {
     await blocker.close()
     await operator.close()
@@ -90,7 +90,7 @@ test('two prunings wait for the customers that keep versions in the same order',
   const waiting = `select 1 from pg_stat_activity
     where datname = current_database() and wait_event_type = 'Lock'`
   const waits = async () => (await tested.ask(waiting)).length === 1
-  await untilHolds('the pruning waits for a row', waits, 5000)
+  await untilHolds('the pruning waits for a row', waits)
   const free = await tested.ask(`${keptSince} for update skip locked`)
   assert.deepEqual(
     free.map(([one]) => Number(one)),

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { setImmediate } from 'node:timers/promises'
 import { asTenant } from '../../../src/contract/principal.ts'
 import { openLog } from '../../../src/platform/log.ts'
 import { fiatAccount } from '../../../src/resources/fiat-account.ts'
@@ -15,7 +14,7 @@ import { openPostgresTestStore } from '../../support/record-store.ts'
 import { aFiatAccount, anId } from '../../support/records.ts'
 import { firstPage } from '../../support/selection.ts'
 import { addressesOf } from '../../support/test-database.ts'
-import { until } from '../../support/until.ts'
+import { turn, until } from '../../support/until.ts'
 
 /** Tables with a customer but without row-level security (decision 0031). */
 const withoutPolicies = ['client', 'erasure']
@@ -36,7 +35,7 @@ after(() => tested.close())
 async function as<T>(url: string, work: (session: Connection) => Promise<T>): Promise<T> {
   const [address] = addressesOf(url)
   if (address === undefined) throw new Error('no address')
-  const session = openConnection(address, { parameters: {}, connectTimeoutMs: 5000 })
+  const session = openConnection(address, { parameters: {}, connectTimeoutMs: 60_000 })
   try {
     return await work(session)
   } finally {
@@ -133,7 +132,7 @@ describe('row-level security', () => {
     })
     assert.equal(rows, 1)
     // The page resolves just before its session is returned to the pool.
-    await setImmediate()
+    await turn()
     const [left] = await tested.customers.rows({
       text: `select current_setting('bursar.customer_id', true) || current_setting('bursar.customer', true) as customer,
         (select count(*) from bursar.fiat_account) as records`,
@@ -244,7 +243,7 @@ describe('roles', () => {
       parameters: {},
       requireRole,
       connectionsMax: 2,
-      withinMs: 5000,
+      withinMs: 60_000,
       lagMsMax: 2000,
       log: openLog('silent'),
     })

@@ -97,7 +97,7 @@ test('a statement after a copy whose connection was reset rejects', {
       else socket.write(Buffer.from(answer, 'latin1'))
     })
   })
-  const options = { parameters: {}, connectTimeoutMs: 5000 }
+  const options = { parameters: {}, connectTimeoutMs: 60_000 }
   const connection = openConnection(address, options)
   context.after(connection.destroy)
   await connection.execute('begin')

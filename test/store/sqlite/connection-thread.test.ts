@@ -97,7 +97,7 @@ test('a transaction of a thread waits for the lock of another connection', async
     await session.rows(store(2))
   })
   const refused = assert.rejects(
-    queueTransactions(thread)(async () => {}, performance.now()),
+    queueTransactions(thread)(async () => {}, 0),
     { message: 'another process has locked the database for too long' },
   )
   await refused

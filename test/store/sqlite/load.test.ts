@@ -61,7 +61,9 @@ test('an import waits for the merge of another, and then says so in one sentence
     message: `another process, such as an import, has written ${path} for 0.05 s; nothing was changed; wait until it has ended, then run this again`,
   })
   const waiting = take(storeWith({ lockWaitMs: 60_000 }), kind, quotes(2000, 1))
-  setTimeout(() => other.exec('commit'), 100)
+  // The import finds the lock before the loop has turned so often.
+  for (let turn = 0; turn < 100; turn += 1) await new Promise(setImmediate)
+  other.exec('commit')
   assert.equal((await waiting).added, 1)
   other.close()
   assert.equal(await stored(), before + 1)

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, test } from 'node:test'
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { limits } from '../../../src/platform/limits.ts'
 import { openReadInTurn, type ReadInTurn } from '../../../src/store/sqlite/records/read-in-turn.ts'
 import { temporaryFolder } from '../../support/harness.ts'
+import { holdLoop, turn } from '../../support/until.ts'
 
 let db: DatabaseSync
 let writer: DatabaseSync
@@ -56,14 +56,13 @@ describe('reads of one turn', () => {
 
   test('give way to other work once they take too long, and all of them are read', async () => {
     const slow = () => {
-      const until = performance.now() + limits.readsTogetherMs
-      while (performance.now() < until) value()
+      holdLoop(limits.readsTogetherMs + 1)
       return 'slow'
     }
     const done: string[] = []
     read = openReadInTurn(db)
     const reads = [1, 2, 3].map(() => read(slow).then((text) => done.push(text)))
-    await nextTurn()
+    await turn()
     assert.equal(done.length, 1)
     await Promise.all(reads)
     assert.equal(done.length, 3)

@@ -5,7 +5,6 @@ import { cpSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } fro
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, describe, test } from 'node:test'
-import { setImmediate } from 'node:timers/promises'
 import { openBackground } from '../../../src/background.ts'
 import { systemClock } from '../../../src/platform/clock.ts'
 import { limits } from '../../../src/platform/limits.ts'
@@ -20,6 +19,8 @@ import { appliedSteps } from '../../../src/store/sqlite/migrate.ts'
 import { openSqliteCredentials } from '../../../src/store/sqlite/open-sqlite-credentials.ts'
 import { StoreUnavailable } from '../../../src/store/unavailable.ts'
 import { temporaryFolder } from '../../support/harness.ts'
+import { setLimits } from '../../support/set-limits.ts'
+import { turn } from '../../support/until.ts'
 
 const folder = temporaryFolder()
 after(() => rmSync(folder, { recursive: true, force: true }))
@@ -107,17 +108,18 @@ test('the requests of one commit share a look, and those of the next one have th
   const committed = Promise.resolve()
   await Promise.all(Array.from({ length: 64 }, () => committed.then(watch.confirmIntact)))
   assert.equal(looks() - before, 1)
-  await setImmediate()
+  await turn()
   watch.confirmIntact()
   assert.equal(looks() - before, 2)
-  await setImmediate()
+  await turn()
   rmSync(path)
   assert.throws(watch.confirmIntact, StoreUnavailable)
   await close()
 })
 
 describe('the write probe', () => {
-  test('reports a lock that lasts, but not one that others take in turn', () => {
+  test('reports a lock that lasts, but not one that others take in turn', (t) => {
+    setLimits(t, { storeLockedMs: 3000 })
     const path = join(folder, 'locked.db')
     const other = new DatabaseSync(path)
     other.exec('pragma journal_mode = wal; create table t (a)')
@@ -169,7 +171,8 @@ test('the first looks at a store wait for a process that has locked it', async (
     const hold = `const db = new (require('node:sqlite').DatabaseSync)(process.argv[1])
       db.exec('pragma locking_mode = exclusive; begin exclusive; create table t${ms} (a)')
       console.log('locked')
-      setTimeout(() => db.close(), ${ms})`
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ${ms})
+      db.close()`
     const child = spawn(process.execPath, ['-e', hold, paths.credentials])
     await once(child.stdout, 'data')
   }

@@ -9,8 +9,8 @@ export type Plans = ReturnType<typeof openPlans>
 export function openPlans(url: string) {
   const [address] = addressesOf(url)
   if (address === undefined) throw new Error('the URL names no server')
-  const parameters = readingSessions(5000)
-  const session = openConnection(address, { parameters, connectTimeoutMs: 5000 })
+  const parameters = readingSessions(60_000)
+  const session = openConnection(address, { parameters, connectTimeoutMs: 60_000 })
   return {
     /** The lines that EXPLAIN prints. */
     explain: async ({ text, values = [] }: Statement, options = 'costs off'): Promise<string[]> => {

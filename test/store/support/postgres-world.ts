@@ -12,7 +12,7 @@ export const onPostgres: (name: string, suite: () => void) => void =
 export function connectTo(url: string, parameters: SessionSettings = {}): Connection {
   const [address] = addressesOf(url)
   if (address === undefined) throw new Error('the URL names no server')
-  return openConnection(address, { parameters, connectTimeoutMs: 5000 })
+  return openConnection(address, { parameters, connectTimeoutMs: 60_000 })
 }
 
 /** Runs one statement on the first server of a URL and returns the rows as text. */
