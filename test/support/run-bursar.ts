@@ -5,6 +5,10 @@ import { runCommand } from '../../src/cli/run-command.ts'
 import { printableLines } from '../../src/values/printable.ts'
 import { testMasterKey } from './test-database.ts'
 
+/** Commands that run beside each other end in any order. The last one restores the environment. */
+let running = 0
+let ownEnvironment = process.env
+
 export type Ran = { readonly code: number; readonly out: string; readonly err: string }
 
 /**
@@ -19,15 +23,23 @@ export async function runBursar(
 ): Promise<Ran> {
   const { output, printed } = collectOutput()
   const program = await programOf(words, output, Readable.from([Buffer.from(stdin)]))
-  const before = process.env
+  if (running === 0) ownEnvironment = process.env
+  running += 1
   const listening = signals.map((signal) => process.listeners(signal))
   const keyed = databaseUrl.startsWith('postgres:') ? { BURSAR_MASTER_KEY: testMasterKey() } : {}
-  process.env = { ...before, LOG_LEVEL: 'silent', DATABASE_URL: databaseUrl, ...keyed, ...env }
+  process.env = {
+    ...ownEnvironment,
+    LOG_LEVEL: 'silent',
+    DATABASE_URL: databaseUrl,
+    ...keyed,
+    ...env,
+  }
   try {
     const code = await runCommand(program, words, output)
     return { code, ...printed() }
   } finally {
-    process.env = before
+    running -= 1
+    if (running === 0) process.env = ownEnvironment
     // `serve` listens for signals, and still does when it refuses to start.
     for (const [at, signal] of signals.entries()) {
       for (const listener of process.listeners(signal)) {
