@@ -3,9 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import type { UnsentAnswers } from '../../src/http/server/connections/unsent-answers.ts'
-import { type Clock, type MovableClock, systemClock } from '../../src/platform/clock.ts'
+import type { Clock, MovableClock } from '../../src/platform/clock.ts'
 import { type Config, loadConfig } from '../../src/platform/config.ts'
 import type { Logger } from '../../src/platform/log.ts'
+import { systemTime, type Time } from '../../src/platform/time.ts'
 import { openSandbox } from '../../src/sandbox/sandbox.ts'
 import { acme, borealis, type SampleCustomer } from '../../src/sandbox/world.ts'
 import { type ServiceDeps, type ServiceParts, startService } from '../../src/service.ts'
@@ -58,6 +59,8 @@ export { acme, borealis }
 export type ServiceOptions = {
   readonly env?: Readonly<Record<string, string>>
   readonly clock?: Clock
+  /** Counts the rates of requests. */
+  readonly time?: Time
   /** Opens the calls under `/sandbox`; the service follows this clock. */
   readonly control?: MovableClock
   /** The adapter of this run by default. */
@@ -85,7 +88,7 @@ export async function startServiceAt(
 ): Promise<TestService> {
   const config = configOf({ ...place.env, ...options.env })
   const { control, log = unreadLog() } = options
-  const clock = options.clock ?? control?.now ?? systemClock
+  const clock = options.clock ?? control?.now ?? systemTime.now
   const clockChanged = async () => {
     const { superuserUrl } = place
     if (superuserUrl === undefined) return
@@ -105,7 +108,8 @@ export async function startServiceAt(
     config,
     log,
     clock,
-    ...(control && { ageClock: systemClock }),
+    ...(control && { ageClock: systemTime.now }),
+    ...(options.time && { time: options.time }),
     ...(options.unsent && { unsent: options.unsent }),
     tracing: options.tracing,
     extend: (opened) => {

@@ -1,33 +1,44 @@
-import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
 import { problem } from '../../contract/problem.ts'
 import type { RateLimit } from '../../contract/request.ts'
+import { systemTime, type Time } from '../../platform/time.ts'
+
+const WINDOW_MS = 1000
+
+/** The requests of one key, and when they are forgotten. */
+type Window = { requests: number; readonly endsAt: number }
 
 /**
  * Limits the requests of each key in one second, on this process; 0 is no limit. A key is a client
  * id or an address, and is forgotten after that second, so memory is bounded by the request rate.
  */
-export function openRateLimit(requestsPerSecondMax: number): RateLimit {
+export function openRateLimit(requestsPerSecondMax: number, time: Time = systemTime): RateLimit {
   if (requestsPerSecondMax === 0) return async () => {}
-  const limiter = new RateLimiterMemory({ points: requestsPerSecondMax, duration: 1 })
-  const headersOf = (state: RateLimiterRes) => ({
-    'ratelimit-limit': String(requestsPerSecondMax),
-    'ratelimit-remaining': String(state.remainingPoints),
-    'ratelimit-reset': String(Math.ceil(state.msBeforeNext / 1000)),
-  })
-  return async (key, trace) => {
-    try {
-      trace.limitHeaders = headersOf(await limiter.consume(key))
-    } catch (refused) {
-      if (!(refused instanceof RateLimiterRes)) throw refused
-      const headers = headersOf(refused)
-      trace.limitHeaders = headers
-      throw problem(
-        'tooManyRequests',
-        'too many requests; wait for the seconds that Retry-After names',
-        {
-          retryAfter: headers['ratelimit-reset'],
-        },
-      )
+  // Windows end in the order in which they began, which is that of the map.
+  const windows = new Map<string, Window>()
+  const windowOf = (key: string, now: number): Window => {
+    for (const [ended, { endsAt }] of windows) {
+      if (endsAt > now) break
+      windows.delete(ended)
     }
+    const window = windows.get(key) ?? { requests: 0, endsAt: now + WINDOW_MS }
+    windows.set(key, window)
+    return window
+  }
+  return async (key, trace) => {
+    const now = time.elapsedMs()
+    const window = windowOf(key, now)
+    window.requests += 1
+    const retryAfter = String(Math.ceil((window.endsAt - now) / 1000))
+    trace.limitHeaders = {
+      'ratelimit-limit': String(requestsPerSecondMax),
+      'ratelimit-remaining': String(Math.max(0, requestsPerSecondMax - window.requests)),
+      'ratelimit-reset': retryAfter,
+    }
+    if (window.requests <= requestsPerSecondMax) return
+    throw problem(
+      'tooManyRequests',
+      'too many requests; wait for the seconds that Retry-After names',
+      { retryAfter },
+    )
   }
 }

@@ -1,19 +1,21 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { setTimeout as passing } from 'node:timers/promises'
 import { assertProblem } from '../support/assert-answer.ts'
 import { describeService } from '../support/describe-service.ts'
 import { acme, borealis, type Called, startTestService } from '../support/harness.ts'
+import { openVirtualTime } from '../support/virtual-time.ts'
 
 const perSecond = 4
 const path = '/v2/transfer/fiat-accounts?limit=1'
 
-const limited = describeService({ env: { BURSAR_REQUESTS_PER_SECOND_MAX: String(perSecond) } })
+const time = openVirtualTime()
+const env = { BURSAR_REQUESTS_PER_SECOND_MAX: String(perSecond) }
+const limited = describeService({ env, time })
 const free = describeService()
 
 test('limits /oauth2 for each client and for each address', async (t) => {
   const env = { BURSAR_OAUTH_REQUESTS_PER_SECOND_MAX: '3', BURSAR_TRUSTED_PROXIES: '127.0.0.1' }
-  const service = await startTestService({ env })
+  const service = await startTestService({ env, time })
   t.after(service.stop)
   const post = (customer: typeof acme, address: string) =>
     service.call('/oauth2/token', {
@@ -37,7 +39,7 @@ test('limits /oauth2 for each client and for each address', async (t) => {
   }
   const clients = [acme, acme, borealis, borealis, borealis]
   assert.deepEqual(await burst(clients.map((client) => post(client, '192.0.2.1'))), [3, 2])
-  await passing(1000)
+  await time.advance(1000)
   const addresses = ['192.0.2.2', '192.0.2.3', '192.0.2.4', '192.0.2.5']
   assert.deepEqual(await burst(addresses.map((address) => post(acme, address))), [3, 1])
 })
@@ -84,7 +86,9 @@ test('serves the configured requests per second and client, refuses the next wit
   assert.equal(stranger.status, 401)
   assert.equal((await limited.call('/healthz', { as: null })).status, 200)
 
-  await passing(Number(rateHeaders(refused).retryAfter) * 1000)
+  await time.advance(Number(rateHeaders(refused).retryAfter) * 1000 - 1)
+  assert.equal((await limited.call(path)).status, 429)
+  await time.advance(1)
   assert.equal((await limited.call(path)).status, 200)
 })
 
