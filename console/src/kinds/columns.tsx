@@ -3,8 +3,8 @@ import { subtract, thousandthsOf } from '../values/amounts.ts'
 import { countryName } from '../values/countries.ts'
 import { shortAddress, shortId } from '../values/ids.ts'
 import { labelOf, wordOf } from '../values/labels.ts'
+import { ShownTime } from '../values/shown-time.tsx'
 import { Status } from '../values/status.tsx'
-import { Time } from '../values/time.tsx'
 import { ageText, periodText } from '../values/times.ts'
 import { type Balance, balancesOf, shortfallOf, statementStatus } from './balances.ts'
 import { mainMember, mainNetwork, networksOf, shortNumber } from './fiat-networks.ts'
@@ -35,7 +35,7 @@ export const idMember = (name: string): ColumnOf => ({
 
 export const time = (name: string, title: string): ColumnOf => ({
   ...member(name, title),
-  cell: ({ record }) => <Time at={record[name]} />,
+  cell: ({ record }) => <ShownTime at={record[name]} />,
 })
 
 /** A constant of the API, as a word. A file has the constant. */
@@ -224,7 +224,7 @@ export const periodEnded: ColumnOf = {
   text: (record) => memberText(record, 'period_end'),
   cell: ({ record }) => (
     <span className="quiet">
-      <Time at={record.period_end} form="age" />
+      <ShownTime at={record.period_end} form="age" />
     </span>
   ),
 }

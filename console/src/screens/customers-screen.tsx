@@ -11,7 +11,7 @@ import { useSession } from '../session/console-session.ts'
 import { groupedCount } from '../values/amounts.ts'
 import { Button } from '../values/button.tsx'
 import { Icon } from '../values/icon.tsx'
-import { Time } from '../values/time.tsx'
+import { ShownTime } from '../values/shown-time.tsx'
 
 /** Every customer with what the store keeps of it, in the order of the ids. */
 export function Customers() {
@@ -155,7 +155,7 @@ function CustomerTable({ customers }: { readonly customers: readonly Customer[] 
                 </td>
               ))}
               <td className="quiet">
-                <Time at={at} />
+                <ShownTime at={at} />
               </td>
             </tr>
           ))}
@@ -173,7 +173,7 @@ function CustomerCards({ customers }: { readonly customers: readonly Customer[] 
           <a href={linkTo([], [['customer', id]])} data-row="">
             <span className="strong">{name}</span>
             <span className="right quiet">
-              <Time at={at} />
+              <ShownTime at={at} />
             </span>
             <span className="sub">{id}</span>
             <span className="right sub">

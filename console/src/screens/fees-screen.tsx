@@ -14,8 +14,8 @@ import { go, linkTo, useRoute, withParameters } from '../router.ts'
 import { useSession } from '../session/console-session.ts'
 import { Button } from '../values/button.tsx'
 import { wordOf } from '../values/labels.ts'
+import { ShownTime } from '../values/shown-time.tsx'
 import { Status } from '../values/status.tsx'
-import { Time } from '../values/time.tsx'
 
 /** Guaranteed fees: staff look them up, customers ask for them. */
 export function Fees() {
@@ -109,21 +109,21 @@ function OneFee({ id }: { readonly id: string }) {
           <span className="mono long">{fee.destination_address ?? 'erased with its customer'}</span>
         </Fact>
         <Fact member="created_at" label="Quoted">
-          <Time at={fee.created_at} form="long" />
+          <ShownTime at={fee.created_at} form="long" />
         </Fact>
         <Fact member="expires_at">
-          <Time at={fee.expires_at} form="long" />{' '}
+          <ShownTime at={fee.expires_at} form="long" />{' '}
           {fee.state === 'OPEN' && <TimeLeft until={fee.expires_at} />}
           {fee.state === 'EXPIRED' && (
             <span className="quiet">
-              expired <Time at={fee.expires_at} form="age" />
+              expired <ShownTime at={fee.expires_at} form="age" />
             </span>
           )}
         </Fact>
         <Fact member="withdrawal">{fee.withdrawal ?? 'none yet'}</Fact>
         {fee.consumed_at !== undefined && (
           <Fact member="consumed_at">
-            <Time at={fee.consumed_at} form="long" />
+            <ShownTime at={fee.consumed_at} form="long" />
           </Fact>
         )}
       </dl>

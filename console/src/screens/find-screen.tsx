@@ -14,8 +14,8 @@ import { linkTo, useRoute } from '../router.ts'
 import { type Session, useSession } from '../session/console-session.ts'
 import { Icon } from '../values/icon.tsx'
 import { matchText } from '../values/labels.ts'
+import { ShownTime } from '../values/shown-time.tsx'
 import { Status } from '../values/status.tsx'
-import { Time } from '../values/time.tsx'
 
 /** One box that takes any identifier. Hits are grouped by what matched. */
 export function Find() {
@@ -175,7 +175,7 @@ function HitRow({ hit, text }: { readonly hit: Hit; readonly text: string }) {
           </span>
         </span>
         <span>{card?.status !== undefined && <Status value={card.status} />}</span>
-        <Time at={hit.at} />
+        <ShownTime at={hit.at} />
       </a>
     </li>
   )

@@ -5,8 +5,8 @@ import { feeNetworks, type HealthAnswer, partName, useHealth } from '../parts/se
 import { Failure, Loading } from '../parts/states.tsx'
 import { Button } from '../values/button.tsx'
 import { wordOf } from '../values/labels.ts'
+import { ShownTime } from '../values/shown-time.tsx'
 import { Status } from '../values/status.tsx'
-import { Time } from '../values/time.tsx'
 import { isInstant } from '../values/times.ts'
 
 /** What a process knows of its parts: the store and its standbys, damage, the sources of fees. */
@@ -93,7 +93,7 @@ function Details({ details }: { readonly details: Readonly<Record<string, unknow
 }
 
 function Detail({ name, value }: { readonly name: string; readonly value: unknown }) {
-  if (typeof value === 'string' && isInstant(value)) return <Time at={value} form="age" />
+  if (typeof value === 'string' && isInstant(value)) return <ShownTime at={value} form="age" />
   if (typeof value !== 'object' || value === null) return figureText(name, value)
   return (
     <ul>
@@ -182,7 +182,7 @@ function Jobs({ health }: { readonly health: HealthAnswer }) {
                   <Status value={job.status} title={`status: ${job.status}`} />
                 </td>
                 <td className="quiet">
-                  <Time at={job.ran_at} form="age" />
+                  <ShownTime at={job.ran_at} form="age" />
                 </td>
                 <td className="num">
                   {job.took_ms === undefined ? '' : figureText('took_ms', job.took_ms)}

@@ -4,7 +4,7 @@ import { messageOf } from '../../api-problem.ts'
 import { useSession } from '../../session/console-session.ts'
 import { Button } from '../../values/button.tsx'
 import { wordOf } from '../../values/labels.ts'
-import { Time } from '../../values/time.tsx'
+import { ShownTime } from '../../values/shown-time.tsx'
 import { useAddressVerdict } from '../address-verdict.ts'
 import { CopyButton } from '../copy.tsx'
 import { FeeSum, TimeLeft } from './fee-sum.tsx'
@@ -120,7 +120,7 @@ function QuotedFee({ quoted }: { readonly quoted: Quoted }) {
       <header>
         <h2>Guaranteed fee</h2>
         <p>
-          <TimeLeft until={until} />, until <Time at={until} form="long" />
+          <TimeLeft until={until} />, until <ShownTime at={until} form="long" />
         </p>
       </header>
       <FeeSum {...quoted} />

@@ -4,7 +4,7 @@ import { type Changes, useRoute, withParameters } from '../../router.ts'
 import { useSession } from '../../session/console-session.ts'
 import { groupedCount } from '../../values/amounts.ts'
 import { Button } from '../../values/button.tsx'
-import { Time } from '../../values/time.tsx'
+import { ShownTime } from '../../values/shown-time.tsx'
 import { ChipSelect } from './chip-select.tsx'
 
 type Props = {
@@ -39,7 +39,7 @@ export function Pager({ wanted, page, isWide, onChange }: Props) {
         {groupedCount(rows)} {rows === 1 ? 'row' : 'rows'}
         {page.next === undefined ? (cursor === '' ? ', all that match' : ', the last') : ''}
         {page.asOf !== undefined && ', as of '}
-        {page.asOf !== undefined && <Time at={page.asOf} />}
+        {page.asOf !== undefined && <ShownTime at={page.asOf} />}
       </span>
       <span className="grow" />
       <span className="nowrap wide-only quiet">

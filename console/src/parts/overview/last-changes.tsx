@@ -3,7 +3,7 @@ import { kindNamed } from '../../kinds/kinds.ts'
 import { linkTo } from '../../router.ts'
 import { shortId } from '../../values/ids.ts'
 import { labelOfPath, wordOf } from '../../values/labels.ts'
-import { Time } from '../../values/time.tsx'
+import { ShownTime } from '../../values/shown-time.tsx'
 import { useCustomerName } from '../customer-names.tsx'
 import { useIsNarrow } from '../narrow.ts'
 import { State } from '../states.tsx'
@@ -42,7 +42,7 @@ export function LastChanges({ changes }: { readonly changes: readonly Change[] }
               <a href={link} data-row="">
                 <span className="strong">{title}</span>
                 <span className="right quiet">
-                  <Time at={change.created_at} />
+                  <ShownTime at={change.created_at} />
                 </span>
                 <span className="sub">
                   {kind?.noun ?? 'withdrawal fee'} · {nameOf(change.customer_id)}
@@ -76,7 +76,7 @@ export function LastChanges({ changes }: { readonly changes: readonly Change[] }
             return (
               <tr key={change.id} data-id={change.object.id}>
                 <td className="quiet">
-                  <Time at={change.created_at} />
+                  <ShownTime at={change.created_at} />
                 </td>
                 <th scope="row">
                   <a href={link} data-row="">

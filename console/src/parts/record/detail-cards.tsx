@@ -7,7 +7,7 @@ import { linkTo } from '../../router.ts'
 import { Amount, decimalsOf } from '../../values/amount.tsx'
 import { shortId } from '../../values/ids.ts'
 import { labelOf, wordOf } from '../../values/labels.ts'
-import { Time } from '../../values/time.tsx'
+import { ShownTime } from '../../values/shown-time.tsx'
 import { useAddressVerdict } from '../address-verdict.ts'
 import { CopyButton } from '../copy.tsx'
 import { Fact } from '../facts.tsx'
@@ -98,16 +98,16 @@ export function StatementCard({ record }: { readonly record: RecordData }) {
       </div>
       <dl className="facts body">
         <Fact member="period_start">
-          <Time at={record.period_start} form="long" />
+          <ShownTime at={record.period_start} form="long" />
         </Fact>
         <Fact member="period_end">
-          <Time at={record.period_end} form="long" />
+          <ShownTime at={record.period_end} form="long" />
         </Fact>
         <Fact member="generated_at">
-          <Time at={record.generated_at} form="long" />
+          <ShownTime at={record.generated_at} form="long" />
         </Fact>
         <Fact member="paid_at">
-          <Time at={record.paid_at} form="long" />
+          <ShownTime at={record.paid_at} form="long" />
         </Fact>
       </dl>
     </section>

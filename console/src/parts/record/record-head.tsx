@@ -7,8 +7,8 @@ import { useSession } from '../../session/console-session.ts'
 import { Button } from '../../values/button.tsx'
 import { Icon } from '../../values/icon.tsx'
 import { capital } from '../../values/labels.ts'
+import { ShownTime } from '../../values/shown-time.tsx'
 import { Status } from '../../values/status.tsx'
-import { Time } from '../../values/time.tsx'
 import { CopyButton } from '../copy.tsx'
 import { useCustomerName } from '../customer-names.tsx'
 import { Fact } from '../facts.tsx'
@@ -70,7 +70,7 @@ export function RecordHead({ kind, id, customerId, record, heading }: Props) {
           (name) =>
             memberText(record, name) !== '' && (
               <Fact key={name} member={name}>
-                <Time at={memberText(record, name)} form="long" />
+                <ShownTime at={memberText(record, name)} form="long" />
               </Fact>
             ),
         )}

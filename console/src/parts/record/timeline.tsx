@@ -12,7 +12,7 @@ import { mayReadAudit, type Session, useSession } from '../../session/console-se
 import { Button } from '../../values/button.tsx'
 import { Icon } from '../../values/icon.tsx'
 import { useIsUtc } from '../../values/preferences.ts'
-import { Time } from '../../values/time.tsx'
+import { ShownTime } from '../../values/shown-time.tsx'
 import { dayOf } from '../../values/times.ts'
 import { counted } from '../attention.tsx'
 import { Failure, Loading } from '../states.tsx'
@@ -150,7 +150,7 @@ function ReadEntry({ read }: { readonly read: Read }) {
         <Icon name={read.action === 'export' ? 'save' : 'eye'} />
       </span>
       <p className="strong">
-        {read.action === 'export' ? 'In an export' : 'Seen in full'} <Time at={read.at} />
+        {read.action === 'export' ? 'In an export' : 'Seen in full'} <ShownTime at={read.at} />
       </p>
       <p className="by-line" title={read.issuer}>
         {who}
@@ -180,7 +180,7 @@ function VersionEntry({ version, before, isMasked }: VersionProps) {
         <Icon name={iconOf(change)} />
       </span>
       <p className="strong">
-        {headOf(change)} <Time at={at} />
+        {headOf(change)} <ShownTime at={at} />
       </p>
       <p className="by-line">{originText(version.origin)}</p>
       <ChangedMembers {...change} isMasked={isMasked} />

@@ -8,7 +8,7 @@ type Props = {
 }
 
 /** An instant in UTC or local time; the title has the seconds and the zone. */
-export function Time({ at, form = 'short' }: Props) {
+export function ShownTime({ at, form = 'short' }: Props) {
   const isUtc = useIsUtc()
   if (typeof at !== 'string' || at === '') return <span className="quiet">none</span>
   if (!isInstant(at)) return <span>{at}</span>
