@@ -2,9 +2,9 @@ import type { Entry } from '../src/intake/entry.ts'
 import { importEntries } from '../src/intake/files/import-file.ts'
 import { recordRules } from '../src/intake/record-rules.ts'
 import { createClient } from '../src/oauth/clients/clients.ts'
-import { systemClock } from '../src/platform/clock.ts'
 import type { Config } from '../src/platform/config.ts'
 import { openLog } from '../src/platform/log.ts'
+import { systemTime } from '../src/platform/time.ts'
 import { fiatAccount } from '../src/resources/fiat-account.ts'
 import { createStore, openOperatorStores, type Stores } from '../src/stores.ts'
 import { systemRandom } from '../src/vault/random.ts'
@@ -44,7 +44,7 @@ export async function withStores<T>(
   config: Config,
   work: (stores: Stores) => Promise<T>,
 ): Promise<T> {
-  const sources = { config, clock: systemClock, log: openLog('silent') }
+  const sources = { config, clock: systemTime.now, log: openLog('silent') }
   await createStore(sources)
   const stores = await openOperatorStores(sources)
   try {
@@ -84,7 +84,7 @@ export async function makeClient(
     const store = stores.credentials()
     const keyring = await stores.keyring(store)
     return await createClient(
-      { store, keyring, clock: systemClock, random: systemRandom },
+      { store, keyring, clock: systemTime.now, random: systemRandom },
       { customerId, name: 'bench', scopes, method: { kind: 'secret' } },
     )
   })

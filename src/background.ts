@@ -1,6 +1,7 @@
-import { type Clock, systemClock } from './platform/clock.ts'
+import type { Clock } from './platform/clock.ts'
 import { limits } from './platform/limits.ts'
-import { type Repeater, repeat, type Schedule, systemSchedule } from './platform/schedule.ts'
+import { type Repeater, repeat, type Timers } from './platform/schedule.ts'
+import { systemTime } from './platform/time.ts'
 
 type Job = {
   readonly does: string
@@ -152,8 +153,8 @@ export type Background = {
 }
 
 export function openBackground(
-  clock: Clock = systemClock,
-  schedule: Schedule = systemSchedule,
+  clock: Clock = systemTime.now,
+  schedule: Timers = systemTime,
 ): Background {
   const running = new Set<() => JobState>()
   return {
@@ -169,12 +170,12 @@ export function openBackground(
       }
       const runOnce = async () => {
         const at = clock()
-        const begunAt = performance.now()
+        const begunAt = systemTime.elapsedMs()
         state = { ...state, next: { runningSince: at } }
         const { pauseMs = everyMs, isFailed = false } = (await run()) ?? {}
         state = {
           ...state,
-          last: { at, tookMs: performance.now() - begunAt },
+          last: { at, tookMs: systemTime.elapsedMs() - begunAt },
           failingSince: isFailed ? (state.failingSince ?? at) : undefined,
           next: dueIn(pauseMs),
         }

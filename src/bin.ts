@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { constants } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { NoOwnNode, ownNode } from './platform/machine/own-node.ts'
+import { systemTime } from './platform/time.ts'
 
 /**
  * The command of the package. It runs in this Node if that suffices, else in one that it installs
@@ -65,9 +66,9 @@ function runIn(node: string): void {
 function endWithNpx(child: ChildProcess): void {
   if (process.env.npm_lifecycle_event !== 'npx') return
   const parent = process.ppid
-  setInterval(() => {
+  systemTime.every(PARENT_CHECK_MS, () => {
     if (process.ppid !== parent) child.kill('SIGINT')
-  }, PARENT_CHECK_MS).unref()
+  })
 }
 
 function forwardSignals(child: ChildProcess): void {

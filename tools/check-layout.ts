@@ -11,12 +11,13 @@ import {
 
 /**
  * Checks the layout of `src/`, `console/` and `sdk/`: which folder imports which, import cycles
- * (type imports included), and that no two files have the same name. In `src/`, every job on a
- * timer is named, and problems come from their catalogue. No literal is spread into a literal. In
- * `test/`, each file of the gate is in a group, and none reads or waits for real time.
- * Prints each fault and exits with 1. Files per folder, lines per file and small files with one
- * importer are warnings: each asks a question that may have a good answer. The linter checks
- * imports one file at a time and ignores type imports in cycles, so it cannot hold these rules.
+ * (type imports included), and that no two files have the same name. In `src/`, one file names the
+ * timers of the system, every job on a timer is named, and problems come from their catalogue. No
+ * literal is spread into a literal. In `test/`, each file of the gate is in a group, and none reads
+ * or waits for real time. Prints each fault and exits with 1. Files per folder, lines per file and
+ * small files with one importer are warnings: each asks a question that may have a good answer. The
+ * linter checks imports one file at a time and ignores type imports in cycles, so it cannot hold
+ * these rules.
  */
 
 /**
@@ -27,6 +28,9 @@ const knowsWebFramework = /^src\/http\//
 
 const realTimeNames =
   /\bperformance\.now\b|\bDate\.now\b|\bsetTimeout\b|\bsetInterval\b|\btimers\/promises\b|\bAbortSignal\.timeout\b/g
+
+/** The one file of the program that knows the system's time. */
+const timeFile = 'src/platform/time.ts'
 
 const FOLDER_FILES_MAX = 12
 const FILE_LINES_MAX = 250
@@ -169,12 +173,15 @@ function spreadFaults(file: string): string[] {
 
 /** `src/bin.ts` runs on every Node, before the program, and must import nothing of it. */
 function timerFaults(file: string): string[] {
-  if (file === 'src/background.ts' || file === 'src/bin.ts') return []
+  if (file === 'src/background.ts' || file === timeFile) return []
   const text = readFileSync(file, 'utf8')
-  const isTimer = /\bsetInterval\(|import \{[^}]*\brepeat\b[^}]*\} from '[^']*schedule\.ts'/.test(
-    text,
-  )
-  return isTimer ? [`${file}: name the job in src/background.ts, which starts its timer`] : []
+  const isJob = /import \{[^}]*\brepeat\b[^}]*\} from '[^']*schedule\.ts'/.test(text)
+  return [
+    ...(isJob ? [`${file}: name the job in src/background.ts, which starts its timer`] : []),
+    ...[...new Set(text.match(realTimeNames))].map(
+      (name) => `${file}: names ${name}; only ${timeFile} names the timers of the system`,
+    ),
+  ]
 }
 
 /** A test of the gate neither reads nor waits for real time: a busy machine would decide on it. */

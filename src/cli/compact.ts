@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
-import { systemClock } from '../platform/clock.ts'
 import { openLog } from '../platform/log.ts'
+import { systemTime } from '../platform/time.ts'
 import { compactStore } from '../stores.ts'
 import { withArchive } from './audit/with-archive.ts'
 import { type CommonOptions, configOf, newCommand } from './options.ts'
@@ -16,7 +16,7 @@ export function compactCommand(output: Output): Command {
   type Options = CommonOptions & { readonly online?: boolean }
   return command.action(async (options: Options) => {
     const config = { ...configOf(options), operatorDatabaseUrl: undefined }
-    const sources = { config, clock: systemClock, log: openLog('warn') }
+    const sources = { config, clock: systemTime.now, log: openLog('warn') }
     const isOnline = options.online === true
     const { before, after } = await withArchive(options, async ({ keyring, openLog: openAudit }) =>
       auditing(openAudit(await keyring()), command, config, () =>

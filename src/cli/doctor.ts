@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Command } from 'commander'
 import { auditCheck } from '../doctor/audit-check.ts'
 import { type Backups, backupCheck, newestFileAt } from '../doctor/backup-check.ts'
@@ -16,6 +15,7 @@ import { limits } from '../platform/limits.ts'
 import { openLog } from '../platform/log.ts'
 import { freeBytesOf } from '../platform/machine/free-bytes.ts'
 import { readPostgresUrl } from '../platform/postgres-url.ts'
+import { systemTime } from '../platform/time.ts'
 import { commandHint } from '../platform/version.ts'
 import { resources } from '../resources/catalogue.ts'
 import type { Erasure } from '../store/credentials.ts'
@@ -112,12 +112,10 @@ const runAll = (checks: readonly Check[]): Promise<readonly Checked[]> =>
 
 /** A check has a deadline, so that a server that never answers does not hold the others up. */
 async function run({ name, find }: Check): Promise<Checked> {
-  const ended = new AbortController()
-  const late = delay(limits.doctorCheckMs, undefined, { ref: false, signal: ended.signal })
-  // It rejects at the end, when nobody waits for it any more.
-  const none = late.catch(() => undefined)
+  const late = Promise.withResolvers<undefined>()
+  const cancel = systemTime.after(limits.doctorCheckMs, () => late.resolve(undefined))
   try {
-    const findings = await Promise.race([find(), none])
+    const findings = await Promise.race([find(), late.promise])
     if (findings === undefined) {
       return { name, status: 'unknown', reason: 'it took too long' }
     }
@@ -125,7 +123,7 @@ async function run({ name, find }: Check): Promise<Checked> {
   } catch (error) {
     return { name, status: 'unknown', reason: error instanceof Error ? error.message : 'unknown' }
   } finally {
-    ended.abort()
+    cancel()
   }
 }
 

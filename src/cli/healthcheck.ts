@@ -3,6 +3,7 @@ import { fetchBounded } from '../platform/bounded-fetch.ts'
 import type { Config } from '../platform/config.ts'
 import { limits } from '../platform/limits.ts'
 import { isWildcard, urlHost } from '../platform/machine/loopback.ts'
+import { systemTime } from '../platform/time.ts'
 import { type CommonOptions, configOf, newCommand, refuseUsage } from './options.ts'
 import { CommandFailed, type Output, printResult } from './output.ts'
 
@@ -21,8 +22,9 @@ export function healthcheckCommand(output: Output): Command {
     refuseUsage(command, URL.canParse(url) ? undefined : '--url must be a URL.')
     const asked = new URL('/readyz', url).href
     try {
-      const signal = AbortSignal.timeout(limits.healthcheckMs)
-      await fetchBounded(asked, { signal, answerBytesMax: limits.healthAnswerBytesMax })
+      const { signal, end } = systemTime.deadline(limits.healthcheckMs)
+      const answerBytesMax = limits.healthAnswerBytesMax
+      await fetchBounded(asked, { signal, answerBytesMax }).finally(end)
     } catch (error) {
       const reason = error instanceof Error ? error.message : 'failed'
       throw new CommandFailed(`${asked} ${reason}`, { cause: error })

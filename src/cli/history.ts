@@ -1,8 +1,8 @@
-import { setTimeout as pausing } from 'node:timers/promises'
 import { Command } from 'commander'
 import { uuid } from '../contract/fields.ts'
 import { describeHistory } from '../history/history-work.ts'
 import { limits } from '../platform/limits.ts'
+import { systemTime } from '../platform/time.ts'
 import { resourceOf } from '../resources/catalogue.ts'
 import type { History, PruneKey } from '../store/records/history.ts'
 import type { OperatorRecords } from '../store/records.ts'
@@ -107,7 +107,7 @@ function pruneCommand(output: Output): Command {
   ).requiredOption('--before <instant>', 'The time, such as 2025-01-01T00:00:00Z.')
   return command.action(async (options: PruneOptions) => {
     const before = parseInstant(options.before)?.micros
-    const isPast = before !== undefined && before <= BigInt(Date.now()) * 1000n
+    const isPast = before !== undefined && before <= systemTime.now()
     const fault = '--before must be an RFC 3339 date-time that has passed.'
     refuseUsage(command, isPast ? undefined : fault)
     if (before === undefined) return
@@ -129,7 +129,7 @@ async function prune({ pruneHistory }: OperatorRecords, before: bigint): Promise
     const step = await pruneHistory(before, from, limits.pruneRows)
     if (from === undefined || from.table === 'superseded') deleted += step.deleted
     from = step.next
-    if (from !== undefined) await pausing(limits.pruneRestMs)
+    if (from !== undefined) await systemTime.pause(limits.pruneRestMs)
   } while (from !== undefined)
   return deleted
 }

@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
 import { checkStored, listFaults } from '../intake/check-stored.ts'
-import { systemClock } from '../platform/clock.ts'
 import type { Config } from '../platform/config.ts'
 import { openLog } from '../platform/log.ts'
+import { systemTime } from '../platform/time.ts'
 import { resources } from '../resources/catalogue.ts'
 import { checkStore, migrateStores, type StoreDeps } from '../stores.ts'
 import { counted } from '../values/counted.ts'
@@ -33,7 +33,7 @@ export function migrateCommand(output: Output): Command {
     .option('--create', 'Make an empty database where one of the embedded store is missing.')
     .action(async (options: MigrateOptions, command: Command) => {
       const { appRole: app, operatorRole: operator } = options
-      const deps = { config: configOf(options), clock: systemClock, log: openLog('warn') }
+      const deps = { config: configOf(options), clock: systemTime.now, log: openLog('warn') }
       const applied = await migrateStores(deps, {
         app,
         operator,

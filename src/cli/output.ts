@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { writeSync } from 'node:fs'
-import { setTimeout } from 'node:timers/promises'
+import { systemTime } from '../platform/time.ts'
 import { printableJson, printableLines } from '../values/printable.ts'
 
 /** Where a command writes. */
@@ -36,7 +36,7 @@ async function writeOut(bytes: Uint8Array): Promise<void> {
       rest = rest.subarray(writeSync(STDOUT, rest))
     } catch (error) {
       if (codeOf(error) !== 'EAGAIN') throw new CommandFailed(cannotWrite(error), { cause: error })
-      await setTimeout(PIPE_RETRY_MS)
+      await systemTime.pause(PIPE_RETRY_MS)
     }
   }
 }

@@ -4,9 +4,10 @@ import { join } from 'node:path'
 import type { Command } from 'commander'
 import { openBackground } from '../background.ts'
 import { unlimitedGuesses } from '../oauth/clients/guess-limiter.ts'
-import { openMovableClock, systemClock } from '../platform/clock.ts'
+import { openMovableClock } from '../platform/clock.ts'
 import { ConfigError } from '../platform/config.ts'
 import { openLog } from '../platform/log.ts'
+import { systemTime } from '../platform/time.ts'
 import { bannerOf } from '../sandbox/banner.ts'
 import { acme } from '../sandbox/world.ts'
 import { createStore } from '../stores.ts'
@@ -46,7 +47,7 @@ export function sandboxCommand(output: Output): Command {
       // Listen for signals first: one may come as soon as the banner has been printed.
       const background = openBackground()
       const signalled = untilSignalled(log, { background })
-      await createStore({ config, log, clock: systemClock })
+      await createStore({ config, log, clock: systemTime.now })
       const { startService } = await import('../service.ts')
       const { openSandbox } = await import('../sandbox/sandbox.ts')
       const clock = openMovableClock()
@@ -55,7 +56,7 @@ export function sandboxCommand(output: Output): Command {
         config,
         log,
         clock: clock.now,
-        ageClock: systemClock,
+        ageClock: systemTime.now,
         background,
         extend: (parts) => openSandbox(parts, { clock, ...(print && { print }) }),
         guessLimiter: unlimitedGuesses,

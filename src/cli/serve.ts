@@ -2,10 +2,10 @@ import cluster from 'node:cluster'
 import type { Command } from 'commander'
 import { type Background, openBackground } from '../background.ts'
 import { requirePublicUrl, warnOfPlainHttp } from '../oauth/issuer.ts'
-import { systemClock } from '../platform/clock.ts'
 import type { Config } from '../platform/config.ts'
 import { openLog } from '../platform/log.ts'
 import { readPostgresUrl } from '../platform/postgres-url.ts'
+import { systemTime } from '../platform/time.ts'
 import { openTracing } from '../platform/traces/open-tracing.ts'
 import type { ServiceDeps } from '../service.ts'
 import { createStore } from '../stores.ts'
@@ -45,7 +45,7 @@ export function serveCommand(output: Output): Command {
       if (cluster.isPrimary) warnOfPlainHttp(config, log)
       // A worker that is replaced later must not make a store that the others do not serve.
       if (options.create === true && cluster.isPrimary) {
-        await createStore({ config, log, clock: systemClock })
+        await createStore({ config, log, clock: systemTime.now })
       }
       const announce = (url: string) =>
         printResult(output, options, { url }, [`listening on ${url}`])
@@ -87,7 +87,7 @@ async function serve({
   // Only a server needs the web framework, which takes a fifth of the start of every command.
   const { startService } = await import('../service.ts')
   const tracing = openTracing(globalThis.process.env, log)
-  const deps = { config, log, background, mergeMetrics, tracing, clock: systemClock }
+  const deps = { config, log, background, mergeMetrics, tracing, clock: systemTime.now }
   const start = () => startService(deps)
   const service = isOnPostgres(config)
     ? await startRetried(start, { log, ended: process.ended })

@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
 import type { ClientDeps } from '../oauth/clients/clients.ts'
-import { systemClock } from '../platform/clock.ts'
 import { type Config, ConfigError } from '../platform/config.ts'
 import { openLog } from '../platform/log.ts'
 import { readPostgresUrl } from '../platform/postgres-url.ts'
+import { systemTime } from '../platform/time.ts'
 import { createStore, openOperatorStores, type StoreDeps, type Stores } from '../stores.ts'
 import type { Keyring } from '../vault/keyring.ts'
 import { systemRandom } from '../vault/random.ts'
@@ -59,7 +59,7 @@ export async function withStores<T>(
   work: (stores: Stores, config: Config) => Promise<T>,
 ): Promise<T> {
   const config = operatorConfigOf(options)
-  const sources = { config, clock: systemClock, log: openLog('warn') }
+  const sources = { config, clock: systemTime.now, log: openLog('warn') }
   if (options.create === true && config.operatorDatabaseUrl === undefined) {
     await createStore(sources)
   }
@@ -105,6 +105,6 @@ export const withCredentials: WithCredentials = (command, options, work) =>
   withAudit(command, options, ({ stores, config, keyring, audited }) => {
     const store = stores.credentials()
     const trustedIssuers = config.trustedIssuers.map(({ issuer }) => issuer)
-    const secrets = { keyring, clock: systemClock, random: systemRandom }
+    const secrets = { keyring, clock: systemTime.now, random: systemRandom }
     return work({ store, ...secrets, trustedIssuers, audited })
   })

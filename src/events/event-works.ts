@@ -3,6 +3,7 @@ import type { Principal } from '../contract/principal.ts'
 import { noneFound, problem } from '../contract/problem.ts'
 import type { Config } from '../platform/config.ts'
 import { limits } from '../platform/limits.ts'
+import { systemTime } from '../platform/time.ts'
 import { eventKinds, kindsOfScopes } from '../resources/event-types.ts'
 import { eventPosition } from '../store/position.ts'
 import type { CustomerEvents } from '../store/records/events.ts'
@@ -58,7 +59,7 @@ export function listEventsWork({ store, config }: ListDeps): Work<Principal> {
     seconds: number,
   ): Promise<FoundEvents> {
     const endsAt =
-      performance.now() + 1000 * seconds * (1 - limits.eventsWaitSpread * Math.random())
+      systemTime.elapsedMs() + 1000 * seconds * (1 - limits.eventsWaitSpread * Math.random())
     const leave = waits.enter(caller.clientId)
     const left = request.left()
     // It waits for its turn to read as well, and holds nothing meanwhile.

@@ -1,7 +1,7 @@
-import { setImmediate as turn } from 'node:timers/promises'
 import type { WorkInput } from '../contract/operation.ts'
 import type { Principal, Tenant } from '../contract/principal.ts'
 import { limits } from '../platform/limits.ts'
+import { turn } from '../platform/time.ts'
 import { eventTypeOf, kindOfType, kindsOfScopes } from '../resources/event-types.ts'
 import { eventPlaceOf } from '../store/position.ts'
 import type { EventPlace, StoredEvent } from '../store/records/events.ts'

@@ -1,5 +1,5 @@
-import { setImmediate as turn } from 'node:timers/promises'
 import { limits } from '../platform/limits.ts'
+import { turn } from '../platform/time.ts'
 import { resourceOf } from '../resources/catalogue.ts'
 import type { LatestChange } from '../store/records/latest-change.ts'
 import type { Store } from '../store/records.ts'

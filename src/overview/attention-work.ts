@@ -1,6 +1,7 @@
 import type { OperatorWork } from '../contract/operation.ts'
 import type { Clock } from '../platform/clock.ts'
 import { limits } from '../platform/limits.ts'
+import { systemTime } from '../platform/time.ts'
 import { type RecordKind, resourceOf } from '../resources/catalogue.ts'
 import type { Counted, Counting } from '../store/records/across.ts'
 import type { Store } from '../store/records.ts'
@@ -45,7 +46,7 @@ const mattersAt = (now: bigint): Readonly<Record<string, Matter & { since?: bigi
 export const attentionWork =
   ({ store, clock }: AttentionDeps): OperatorWork =>
   async (input) => {
-    const deadline = performance.now() + limits.attentionMs
+    const deadline = systemTime.elapsedMs() + limits.attentionMs
     const now = clock()
     const { customerId, isForeign } = customerOf(input)
     const described: Record<string, object> = {}

@@ -1,6 +1,6 @@
-import { setImmediate as turn } from 'node:timers/promises'
 import type { RecordInput } from '../contract/resource.ts'
 import { limits } from '../platform/limits.ts'
+import { systemTime, turn } from '../platform/time.ts'
 import {
   type AssetAmounts,
   amountsOf,
@@ -15,7 +15,7 @@ import { parseInstant } from '../values/instant.ts'
 type Asked = {
   readonly customerId: string | undefined
   readonly now: bigint
-  /** Of `performance.now()`. What is not read by then is left out of the sums. */
+  /** Of `Time.elapsedMs`. What is not read by then is left out of the sums. */
   readonly deadline: number
 }
 
@@ -65,7 +65,11 @@ async function sumOf(statements: AcrossRecords, start: string, asked: Asked) {
     after = page.next
     // A page takes some milliseconds, after which other requests have their turn.
     await turn()
-  } while (after !== undefined && read < limits.attentionRowsMax && performance.now() < deadline)
+  } while (
+    after !== undefined &&
+    read < limits.attentionRowsMax &&
+    systemTime.elapsedMs() < deadline
+  )
   if (total.statements === 0 && after === undefined) return undefined
   return {
     asset,

@@ -1,7 +1,7 @@
-/** Microseconds since 1970-01-01T00:00:00Z. Injected, so that tests can set it. */
-export type Clock = () => bigint
+import { systemTime, type Time } from './time.ts'
 
-export const systemClock: Clock = () => BigInt(Date.now()) * 1000n
+/** The wall clock alone, for what neither waits nor measures. */
+export type Clock = Time['now']
 
 /** A clock that tests move while a sandbox runs. It goes on from where it was moved to. */
 export type MovableClock = {
@@ -11,7 +11,7 @@ export type MovableClock = {
   setOffset(micros: bigint): void
 }
 
-export function openMovableClock(real: Clock = systemClock): MovableClock {
+export function openMovableClock(real: Clock = systemTime.now): MovableClock {
   let ahead = 0n
   return {
     now: () => real() + ahead,

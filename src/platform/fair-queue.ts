@@ -1,5 +1,5 @@
 import { getOrInsert } from '../values/get-or-insert.ts'
-import type { Schedule } from './schedule.ts'
+import type { Timers } from './schedule.ts'
 import { openTally } from './tally.ts'
 
 /**
@@ -31,7 +31,7 @@ export type FairBounds = {
   readonly waitingPerKeyMax: number
   readonly waitingMax: number
   readonly waitMs: number
-  readonly schedule: Schedule
+  readonly schedule: Timers
   /** The error for a share that waits too long, or behind too many of all keys or of its own. */
   readonly refusal: (cause: 'late' | 'full' | 'full-of-key') => Error
 }

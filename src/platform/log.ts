@@ -1,5 +1,6 @@
 import { type Logger as PinoLogger, pino } from 'pino'
 import { type LineOutput, type LineOutputState, openLineOutput } from './machine/line-output.ts'
+import { systemTime } from './time.ts'
 
 export type Logger = PinoLogger
 
@@ -48,7 +49,7 @@ function openStamp(): () => string {
   let at = Number.NaN
   let stamp = ''
   return () => {
-    const now = Date.now()
+    const now = Number(systemTime.now() / 1000n)
     if (now !== at) stamp = `,"time":"${new Date(now).toISOString()}"`
     at = now
     return stamp

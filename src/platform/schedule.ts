@@ -1,15 +1,7 @@
-/** Timers, injected so that tests need not wait. A call returns the function that cancels it. */
-export type Schedule = {
-  after(delayMs: number, task: () => void): () => void
-}
+import { systemTime, type Time } from './time.ts'
 
-/** Timers of the runtime. None of them keeps the process alive. */
-export const systemSchedule: Schedule = {
-  after: (delayMs, task) => {
-    const timer = setTimeout(task, delayMs).unref()
-    return () => clearTimeout(timer)
-  },
-}
+/** What runs tasks later: a part of `Time`. */
+export type Timers = Pick<Time, 'after'>
 
 export type Repeater = {
   /** Starts a run now, or after the current one; resolves when that run has ended. */
@@ -22,7 +14,7 @@ export type Repeater = {
 export function repeat(
   task: () => Promise<number>,
   firstDelayMs: number,
-  schedule: Schedule = systemSchedule,
+  schedule: Timers = systemTime,
 ): Repeater {
   let isStopped = false
   let isRunning = false
@@ -60,7 +52,7 @@ export function repeat(
 export function throttle(
   task: () => void,
   pauseMs: number,
-  schedule: Schedule = systemSchedule,
+  schedule: Timers = systemTime,
 ): { run(): void; stop(): void } {
   let isPaused = false
   let isRequested = false

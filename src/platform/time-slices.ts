@@ -1,4 +1,5 @@
 import { limits } from './limits.ts'
+import { systemTime } from './time.ts'
 
 /**
  * Shares the event loop between long works and requests: in each turn of the loop one work runs,
@@ -18,13 +19,13 @@ export function openTimeSlices(sliceMs: number = limits.timeSliceMs): TimeSlices
   const begin = () =>
     new Promise<void>((resolve) => {
       setImmediate(() => {
-        endsAt = performance.now() + sliceMs
+        endsAt = systemTime.elapsedMs() + sliceMs
         resolve()
       })
     })
   return {
     next: () => {
-      if (performance.now() < endsAt) return undefined
+      if (systemTime.elapsedMs() < endsAt) return undefined
       last = last.then(begin)
       return last
     },

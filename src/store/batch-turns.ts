@@ -48,7 +48,7 @@ export type Turns<Request> = {
    * than are free, so that a few greedy keys always leave some to the others.
    */
   fits(request: Request, free: number): boolean
-  /** Counts a request that begins to wait, at a time of `performance.now()`. */
+  /** Counts a request that begins to wait, at a time of `Time.elapsedMs`. */
   join(request: Request, weight: number, now: number): Turn
   /** Whether nothing of the keys of a request runs. */
   isAlone(turn: Turn): boolean

@@ -1,14 +1,14 @@
-import { setImmediate as turn } from 'node:timers/promises'
 import type { Background } from '../background.ts'
 import type { Tenant } from '../contract/principal.ts'
 import { limits } from '../platform/limits.ts'
+import { systemTime, turn } from '../platform/time.ts'
 import { getOrInsert } from '../values/get-or-insert.ts'
 
 /** Tells readers when a customer has new versions. However many wait, they share one timer. */
 export type ChangeWatch = {
   /**
    * From here on no change of the tenant is missed. The wait is over at a time of
-   * `performance.now()`, at most one look earlier, or when the reader has left. The caller ends it.
+   * `Time.elapsedMs`, at most one look earlier, or when the reader has left. The caller ends it.
    */
   begin(tenant: Tenant, endsAt: number, left: AbortSignal): ChangeWait
   /** How many readers wait now. */
@@ -101,7 +101,7 @@ export function openChangeWatch(source: ChangeSource, background: Background): C
   }
   const look = async () => {
     // So that no answer comes after its time.
-    const endsBy = performance.now() + everyMs
+    const endsBy = systemTime.elapsedMs() + everyMs
     for (const { waits } of customers.values()) {
       for (const wait of waits) if (wait.endsAt < endsBy) finish(wait)
     }

@@ -159,7 +159,7 @@ export type OperatorRecords = {
   eventsOf(customerId: string): CustomerEvents
   /**
    * Adds the event of a fee that a withdrawal has consumed, once, by a deadline of
-   * `performance.now()`.
+   * `Time.elapsedMs`.
    */
   noteConsumed(
     fee: { readonly id: string; readonly customerId: string },

@@ -54,6 +54,6 @@ export type Staging = {
 
 /**
  * Runs work in a transaction, which a rejection rolls back. Rejects with a StoreUnavailable if it
- * cannot begin by a deadline of `performance.now()`.
+ * cannot begin by a deadline of `Time.elapsedMs`.
  */
 export type Transact = <T>(work: (session: Session) => Promise<T>, deadline?: number) => Promise<T>

@@ -2,9 +2,10 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { unlimitedGuesses } from '../oauth/clients/guess-limiter.ts'
-import { openMovableClock, systemClock } from '../platform/clock.ts'
+import { openMovableClock } from '../platform/clock.ts'
 import { loadConfig } from '../platform/config.ts'
 import { openLog } from '../platform/log.ts'
+import { systemTime } from '../platform/time.ts'
 import { openSandbox } from '../sandbox/sandbox.ts'
 import { startService } from '../service.ts'
 import { createStore } from '../stores.ts'
@@ -28,7 +29,7 @@ export async function startSandboxHere(): Promise<RunningSandbox> {
   })
   const log = openLog('silent')
   if (emptyStore === undefined) {
-    await createStore({ config, log, clock: systemClock })
+    await createStore({ config, log, clock: systemTime.now })
     emptyStore = readFiles(folder)
   } else writeFiles(folder, emptyStore)
   const clock = openMovableClock()
@@ -36,7 +37,7 @@ export async function startSandboxHere(): Promise<RunningSandbox> {
     config,
     log,
     clock: clock.now,
-    ageClock: systemClock,
+    ageClock: systemTime.now,
     guessLimiter: unlimitedGuesses,
     extend: (parts) => openSandbox(parts, { clock, startsEmpty: true }),
   })

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { systemTime } from '../platform/time.ts'
 import { type Context, checkStatement, type Result, subjectsOf } from './check-statement.ts'
 import { basicOf, type Credentials, openTokens } from './client/client-tokens.ts'
 import { type Exchange, type Fetch, openSend, type Send } from './client/exchange.ts'
@@ -36,7 +37,7 @@ export type VerifyOptions = {
  */
 export async function verifyTarget(options: VerifyOptions): Promise<readonly Result[]> {
   const { target, tokenUrl, client, otherClient, customer, allowFees } = options
-  const run = AbortSignal.timeout(verifyLimits.runMs)
+  const run = systemTime.deadline(verifyLimits.runMs).signal
   const hidden = new Set(secretsOf([client, otherClient].filter(present)))
   const { fetch = globalThis.fetch, newId = randomUUID } = options
   const timeoutMs = options.requestTimeoutMs ?? verifyLimits.timeoutMs

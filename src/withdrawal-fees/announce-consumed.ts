@@ -1,6 +1,7 @@
 import type { Background } from '../background.ts'
 import { limits } from '../platform/limits.ts'
 import type { Logger } from '../platform/log.ts'
+import { systemTime } from '../platform/time.ts'
 import type { FeeQuoteStore } from '../store/fee-quotes.ts'
 import type { Store } from '../store/records.ts'
 
@@ -18,7 +19,7 @@ export async function announceConsumed({ quotes, store }: AnnounceDeps): Promise
   const { feesAnnouncedTogether, feeAnnouncedMs } = limits
   const due = await quotes.operator.withoutEvent(feesAnnouncedTogether)
   for (const fee of due) {
-    await store.operator.noteConsumed(fee, performance.now() + feeAnnouncedMs)
+    await store.operator.noteConsumed(fee, systemTime.elapsedMs() + feeAnnouncedMs)
     await quotes.operator.haveEvent([fee.id])
   }
   return due.length === feesAnnouncedTogether

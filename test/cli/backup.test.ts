@@ -21,8 +21,8 @@ import { erasuresCommand } from '../../src/cli/customer/list-erasures.ts'
 import { eraseCustomer } from '../../src/cli/customer/run-erasure.ts'
 import { feeCommand } from '../../src/cli/fee.ts'
 import { createSampleClient } from '../../src/oauth/clients/clients.ts'
-import { systemClock } from '../../src/platform/clock.ts'
 import { openLog } from '../../src/platform/log.ts'
+import { systemTime } from '../../src/platform/time.ts'
 import { resources } from '../../src/resources/catalogue.ts'
 import { fiatAccount } from '../../src/resources/fiat-account.ts'
 import { createStore, openOperatorStores, type Stores } from '../../src/stores.ts'
@@ -49,7 +49,7 @@ const commands = {
 /** Runs a command in this process. */
 async function run(name: keyof typeof commands, words: readonly string[], database: string) {
   const { output, printed } = collectOutput()
-  const command = commands[name](output, systemClock)
+  const command = commands[name](output, systemTime.now)
   await command.parseAsync([...words, '--database', database], { from: 'user' })
   const { out, err } = printed()
   return { out: out.trimEnd(), told: err.trimEnd() }
@@ -60,7 +60,7 @@ const keyFileOf = (name: string) => join(folder, name, 'bursar.master-key')
 const urlOf = (name: string) => `sqlite:${pathOf(name)}`
 const openStores = async (name: string): Promise<Stores> => {
   const config = configOf({ DATABASE_URL: urlOf(name) })
-  const sources = { config, clock: systemClock, log: openLog('silent') }
+  const sources = { config, clock: systemTime.now, log: openLog('silent') }
   await createStore(sources)
   return await openOperatorStores(sources)
 }
@@ -96,7 +96,7 @@ before(async () => {
   await take(live.records(), 'deposit-addresses', [aDepositAddress()])
   const store = live.credentials()
   const keyring = await live.keyring(store)
-  const deps = { store, keyring, clock: systemClock, random: systemRandom }
+  const deps = { store, keyring, clock: systemTime.now, random: systemRandom }
   const scopes = ['transfer:read_fiat_account']
   const client = {
     id: 'client_1',
@@ -106,7 +106,7 @@ before(async () => {
     scopes,
   }
   await createSampleClient(deps, client)
-  await store.denyToken('token-1', systemClock() + 900_000_000n, systemClock())
+  await store.denyToken('token-1', systemTime.now() + 900_000_000n, systemTime.now())
   await live.quotes().customers.issue(acme, aQuote(), 1000)
 })
 after(() => live.close())
@@ -277,7 +277,7 @@ describe('restore', () => {
       return work(stores).finally(stores.close)
     }
     const disable = (stores: Stores) =>
-      storeDisabled(stores.credentials(), 'client_1', systemClock(), systemClock())
+      storeDisabled(stores.credentials(), 'client_1', systemTime.now(), systemTime.now())
     const consume = (withdrawal: string) =>
       withStores((stores) => stores.quotes().operator.consume(aWithdrawal({ id, withdrawal })))
     const issued = await withStores((stores) =>

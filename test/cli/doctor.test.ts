@@ -12,9 +12,9 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, describe, test } from 'node:test'
 import { installationChecks } from '../../src/doctor/installation.ts'
-import { systemClock } from '../../src/platform/clock.ts'
 import { loadConfig } from '../../src/platform/config.ts'
 import { openLog } from '../../src/platform/log.ts'
+import { systemTime } from '../../src/platform/time.ts'
 import { openServiceStores } from '../../src/stores.ts'
 import { openPlace, startServiceAt, temporaryFolder } from '../support/harness.ts'
 import { aFiatAccount, anId, aStatement } from '../support/records.ts'
@@ -345,7 +345,7 @@ describe('doctor', () => {
     const store = await healthyStore()
     const config = loadConfig({ env: { DATABASE_URL: store.url }, file: null })
     const log = openLog('silent')
-    const stores = await openServiceStores({ config, log, clock: systemClock })
+    const stores = await openServiceStores({ config, log, clock: systemTime.now })
     try {
       assert.deepEqual(await store.findings(), [])
     } finally {

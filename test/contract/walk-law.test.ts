@@ -7,7 +7,7 @@ import type { RecordInput } from '../../src/contract/resource.ts'
 import { customerScopes } from '../../src/contract/scopes.ts'
 import { importEntries } from '../../src/intake/files/import-file.ts'
 import { createSampleClient } from '../../src/oauth/clients/clients.ts'
-import { systemClock } from '../../src/platform/clock.ts'
+import { systemTime } from '../../src/platform/time.ts'
 import { encodeAddress } from '../../src/sandbox/encode-address.ts'
 import { cryptoNetworks } from '../../src/values/network.ts'
 import { systemRandom } from '../../src/vault/random.ts'
@@ -43,7 +43,7 @@ const service = describeService({ env: { BURSAR_TOKEN_LIFE_SECONDS: '3600' } }, 
   const { credentials, keyring, oauth } = service.parts
   const { customerId, clientId: id, clientSecret: secret } = walker
   await createSampleClient(
-    { store: credentials, keyring, clock: systemClock, random: systemRandom },
+    { store: credentials, keyring, clock: systemTime.now, random: systemRandom },
     { id, secret, customerId, name: id, scopes: customerScopes },
   )
   await oauth.refresh()

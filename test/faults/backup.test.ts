@@ -3,9 +3,9 @@ import { copyFileSync, mkdirSync, readdirSync, rmSync, watch } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { createSampleClient } from '../../src/oauth/clients/clients.ts'
-import { systemClock } from '../../src/platform/clock.ts'
 import { ConfigError } from '../../src/platform/config.ts'
 import { openLog } from '../../src/platform/log.ts'
+import { systemTime } from '../../src/platform/time.ts'
 import { createStore, openOperatorStores, type Stores } from '../../src/stores.ts'
 import { systemRandom } from '../../src/vault/random.ts'
 import { configOf, temporaryFolder } from '../support/harness.ts'
@@ -23,7 +23,7 @@ after(() => rmSync(folder, { recursive: true, force: true }))
 const envOf = (name: string) => ({ DATABASE_URL: `sqlite:${join(folder, `${name}.db`)}` })
 const openStores = async (name: string): Promise<Stores> => {
   const config = configOf(envOf(name))
-  const sources = { config, clock: systemClock, log: openLog('silent') }
+  const sources = { config, clock: systemTime.now, log: openLog('silent') }
   await createStore(sources)
   return await openOperatorStores(sources)
 }
@@ -55,7 +55,7 @@ function startWriter() {
   }
   const loop = async () => {
     const keyring = await stores.keyring(store)
-    const deps = { store, keyring, clock: systemClock, random: systemRandom }
+    const deps = { store, keyring, clock: systemTime.now, random: systemRandom }
     const scopes = ['transfer:read_fiat_account']
     for (let at = 0; !isOver; at += 1) {
       const id = `client_${at}`

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { customerScopes } from '../../src/contract/scopes.ts'
-import { systemClock } from '../../src/platform/clock.ts'
 import { openLog } from '../../src/platform/log.ts'
+import { systemTime } from '../../src/platform/time.ts'
 import { startService } from '../../src/service.ts'
 import { freePort } from '../support/free-port.ts'
 import { configOf } from '../support/harness.ts'
@@ -25,7 +25,7 @@ test('a clock jumps an hour ahead and two days back: tokens follow it, pages and
   const service = await startService({
     config: configOf({ ...cluster.env, PORT: port }),
     log: openLog('silent'),
-    clock: () => systemClock() + jump,
+    clock: () => systemTime.now() + jump,
   })
   t.after(() => service.close())
   const [right = ''] = cluster.urls

@@ -2,14 +2,14 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { decodeJwt } from 'jose'
 import { disableClient } from '../../src/oauth/clients/clients.ts'
-import { systemClock } from '../../src/platform/clock.ts'
+import { systemTime } from '../../src/platform/time.ts'
 import { acme, oauthWorld } from '../oauth/support/oauth-world.ts'
 import { startProcess } from '../oauth/support/process.ts'
 import { untilHolds } from '../support/until.ts'
 
 /** Two servers and one command on the same store. */
 async function twoServers(context: TestContext) {
-  const world = await oauthWorld(context, { clock: systemClock })
+  const world = await oauthWorld(context, { clock: systemTime.now })
   const words = [world.place.where, world.keyFile]
   const server = await startProcess(context, './server-process.ts', words)
   const form = { grant_type: 'client_credentials', client_id: acme.id, client_secret: acme.secret }
@@ -41,7 +41,7 @@ test('a disabled client, a revoked token and a revoked key are refused by a runn
   const [first, second] = [await token(), await token()]
   assert.deepEqual([await whoAmI(first), await whoAmI(second)], [200, 200])
   const { jti = '', exp = 0 } = decodeJwt(first)
-  await command.store.denyToken(jti, BigInt(exp) * 1_000_000n, systemClock())
+  await command.store.denyToken(jti, BigInt(exp) * 1_000_000n, systemTime.now())
   const denied = await secondsUntilRefused(first)
   assert.equal(await whoAmI(second), 200)
 
@@ -70,7 +70,7 @@ test('loses no acknowledged change when it is killed, and reopens without faults
   assert(revoked.length >= 20)
   const store = await place.openCredentials()
   assert.deepEqual(await store.integrityFaults(), [])
-  const { deniedTokens } = await store.readStates(systemClock())
+  const { deniedTokens } = await store.readStates(systemTime.now())
   const held = new Set(deniedTokens.map(({ jti }) => jti))
   assert.deepEqual(
     revoked.filter((jti) => !held.has(jti)),

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { pino } from 'pino'
-import { type Clock, systemClock } from '../../src/platform/clock.ts'
+import type { Clock } from '../../src/platform/clock.ts'
 import { openLog } from '../../src/platform/log.ts'
+import { systemTime } from '../../src/platform/time.ts'
 import { startService } from '../../src/service.ts'
 import { createStore, openServiceStores } from '../../src/stores.ts'
 import { acme, aQuote, aWithdrawal, idOf } from '../store/support/quotes.ts'
@@ -11,7 +12,7 @@ import { untilHolds } from '../support/until.ts'
 
 /** The clock of one server is wrong for a while. The other server and the database are right. */
 
-const ahead: Clock = () => systemClock() + 100n * 86_400_000_000n
+const ahead: Clock = () => systemTime.now() + 100n * 86_400_000_000n
 
 for (const store of ['sqlite', 'postgres'] as const) {
   describe(`on ${store}`, () => {
@@ -20,10 +21,10 @@ for (const store of ['sqlite', 'postgres'] as const) {
       t.after(place.remove)
       const config = configOf({ ...place.env, BURSAR_PUBLIC_URL: 'http://127.0.0.1:9' })
       const silent = openLog('silent')
-      await createStore({ config, clock: systemClock, log: silent })
-      const right = await startService({ config, clock: systemClock, log: silent })
+      await createStore({ config, clock: systemTime.now, log: silent })
+      const right = await startService({ config, clock: systemTime.now, log: silent })
       t.after(() => right.close())
-      const stores = await openServiceStores({ config, clock: systemClock, log: silent })
+      const stores = await openServiceStores({ config, clock: systemTime.now, log: silent })
       t.after(stores.close)
       const quotes = stores.quotes()
       for (const at of [1, 2]) {

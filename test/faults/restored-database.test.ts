@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { asTenant } from '../../src/contract/principal.ts'
 import { createSampleClient } from '../../src/oauth/clients/clients.ts'
-import { systemClock } from '../../src/platform/clock.ts'
 import { openLog } from '../../src/platform/log.ts'
+import { systemTime } from '../../src/platform/time.ts'
 import { migratePostgres } from '../../src/store/postgres/schema/migrate.ts'
 import { openOperatorStores } from '../../src/stores.ts'
 import { systemRandom } from '../../src/vault/random.ts'
@@ -59,7 +59,7 @@ const envOf = (server: PostgresServer) => ({
 const openStores = (server: PostgresServer) =>
   openOperatorStores({
     config: configOf(envOf(server)),
-    clock: systemClock,
+    clock: systemTime.now,
     log: openLog('silent'),
   })
 
@@ -72,11 +72,11 @@ async function fill(server: PostgresServer): Promise<void> {
   const keyring = await stores.keyring(store)
   const scopes = ['transfer:read_fiat_account']
   await createSampleClient(
-    { store, keyring, clock: systemClock, random: systemRandom },
+    { store, keyring, clock: systemTime.now, random: systemRandom },
     { id: 'ash', secret: secretOf('ash'), customerId: 'acme', name: 'ash', scopes },
   )
   await stores.close()
-  const quotes = await openQuotesAt(server.url('bursar', database), systemClock)
+  const quotes = await openQuotesAt(server.url('bursar', database), systemTime.now)
   await quotes.customers.issue(asTenant('acme'), aQuote(), 1000)
   await quotes.close()
   // No trigger may correct it: in the cluster that was dumped, it was true.

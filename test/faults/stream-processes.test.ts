@@ -8,8 +8,9 @@ import { after, describe, test } from 'node:test'
 import { setTimeout as passing } from 'node:timers/promises'
 import { pino } from 'pino'
 import { openWriters } from '../../src/intake/writer/writers.ts'
-import { openMovableClock, systemClock } from '../../src/platform/clock.ts'
+import { openMovableClock } from '../../src/platform/clock.ts'
 import { limits } from '../../src/platform/limits.ts'
+import { systemTime } from '../../src/platform/time.ts'
 import { withPrimary } from '../../src/store/postgres/cluster/with-primary.ts'
 import { openSpools } from '../../src/store/spool.ts'
 import { describeService } from '../support/describe-service.ts'
@@ -229,7 +230,7 @@ function openTested(memoryMegabytes?: number) {
   const writers = openWriters({
     config: configOf({ DATABASE_URL: `sqlite:${join(folder, 'none.db')}` }),
     log: pino({ base: null, timestamp: false }, { write: (line) => void logged.push(line) }),
-    clock: systemClock,
+    clock: systemTime.now,
     spools: openSpools({ folder, bytesMax: 1e6 }),
     keys: openPassingKeys(),
     schedule: { after },

@@ -9,13 +9,13 @@ import {
   createSampleClient,
   readClientKeys,
 } from '../../src/oauth/clients/clients.ts'
-import { systemClock } from '../../src/platform/clock.ts'
+import { systemTime } from '../../src/platform/time.ts'
 import { assertAccepted } from './support/assert-checked.ts'
 import { acme, acmeScopes, oauthWorld } from './support/oauth-world.ts'
 
 const [readFiat = ''] = acmeScopes
 const insecure = { execute: [openid.allowInsecureRequests] }
-const realTime = { clock: systemClock }
+const realTime = { clock: systemTime.now }
 
 for (const algorithm of ['oidc', 'oauth2'] as const) {
   test(`openid-client finds the server by ${algorithm} discovery and gets a token by Basic`, async (t) => {

@@ -11,9 +11,9 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
-import { systemClock } from '../../src/platform/clock.ts'
 import { ConfigError } from '../../src/platform/config.ts'
 import { openLog } from '../../src/platform/log.ts'
+import { systemTime } from '../../src/platform/time.ts'
 import { createStore, openServiceStores } from '../../src/stores.ts'
 import { configOf, temporaryFolder } from '../support/harness.ts'
 
@@ -23,7 +23,7 @@ after(() => rmSync(folder, { recursive: true, force: true }))
 /** Opens every part of an embedded store, as a server does, and closes it again. */
 async function openAt(path: string, whileOpen = () => {}): Promise<void> {
   const config = configOf({ DATABASE_URL: `sqlite:${path}` })
-  const sources = { config, clock: systemClock, log: openLog('silent') }
+  const sources = { config, clock: systemTime.now, log: openLog('silent') }
   await createStore(sources)
   const stores = await openServiceStores(sources)
   try {

@@ -3,9 +3,9 @@ import { request } from 'node:http'
 import { describe, test } from 'node:test'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { sandboxOperations } from '../../src/operations/sandbox/index.ts'
-import { systemClock } from '../../src/platform/clock.ts'
 import { limits } from '../../src/platform/limits.ts'
 import { openLog } from '../../src/platform/log.ts'
+import { systemTime } from '../../src/platform/time.ts'
 import { openCustomers } from '../../src/sandbox/control/control-customers.ts'
 import { openRequests } from '../../src/sandbox/control/control-requests.ts'
 import { requestLine } from '../../src/sandbox/request-line.ts'
@@ -64,7 +64,7 @@ describe('GET /sandbox/requests', () => {
 
   test('keeps the last 1,000 requests of each customer', async () => {
     const customers = await openCustomers(sandbox.parts)
-    const requests = openRequests(customers, systemClock)
+    const requests = openRequests(customers, systemTime.now)
     const note = (customer: string, id: number) =>
       requests.note({ trace: { customer }, method: 'GET', status: 200, durationMs: 1, id: `${id}` })
     note('borealis', 0)
@@ -156,7 +156,7 @@ test('a mistyped parameter or member is refused, since it could reach every work
 
 test('a server offers no call that controls a sandbox', async () => {
   const place = await openPlace('sqlite')
-  const sources = { config: configOf(place.env), log: openLog('silent'), clock: systemClock }
+  const sources = { config: configOf(place.env), log: openLog('silent'), clock: systemTime.now }
   await createStore(sources)
   const service = await startService(sources)
   for (const { id, method, path } of sandboxOperations) {

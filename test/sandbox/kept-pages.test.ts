@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { openMovableClock, systemClock } from '../../src/platform/clock.ts'
+import { openMovableClock } from '../../src/platform/clock.ts'
+import { systemTime } from '../../src/platform/time.ts'
 import type { SampleCustomer } from '../../src/sandbox/world.ts'
 import { aFiatAccount, anId } from '../support/records.ts'
 import { accountIds, describeSandbox, ndjson } from '../support/sandbox-control.ts'
 
 /** The clock stands still, so that every change has the same time. */
-const now = systemClock()
+const now = systemTime.now()
 const sandbox = describeSandbox({ clock: openMovableClock(() => now) })
 
 const put = (customerId: string, at: number) => {

@@ -4,7 +4,7 @@ import { inspect } from 'node:util'
 import { exportJWK, exportPKCS8, generateKeyPair, type JWK } from 'jose'
 import { type BursarOptions, createBursar, type PrivateKey } from '../../sdk/src/index.ts'
 import { createClient, readClientKeys } from '../../src/oauth/clients/clients.ts'
-import { systemClock } from '../../src/platform/clock.ts'
+import { systemTime } from '../../src/platform/time.ts'
 import { systemRandom } from '../../src/vault/random.ts'
 import { describeService } from '../support/describe-service.ts'
 
@@ -15,7 +15,7 @@ async function register(...keys: readonly JWK[]): Promise<string> {
   const { credentials: store, keyring, oauth } = service.parts
   const read = await readClientKeys(JSON.stringify({ keys }))
   assert.ok('jwks' in read, inspect(read))
-  const deps = { store, keyring, clock: systemClock, random: systemRandom }
+  const deps = { store, keyring, clock: systemTime.now, random: systemRandom }
   const made = await createClient(deps, {
     customerId: 'acme',
     name: 'With keys',

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
-import { EventEmitter, once } from 'node:events'
 import { describe, test } from 'node:test'
 import { openBatchQueue } from '../../src/store/batch-queue.ts'
-import { systemMs, turn, until } from '../support/until.ts'
+import { turn } from '../support/until.ts'
+import { openVirtualTime } from '../support/virtual-time.ts'
 
 type Options = {
   readonly runningMax?: number
@@ -20,7 +20,7 @@ function openTested({
   waitMs = 60_000,
   beside,
 }: Options = {}) {
-  const begun = new EventEmitter()
+  const time = openVirtualTime()
   const batches: { requests: readonly number[]; end: (error?: Error) => Promise<void> }[] = []
   const enqueue = openBatchQueue<number, string>({
     name: 'records',
@@ -30,10 +30,10 @@ function openTested({
     startsFullBatches,
     waitingMax,
     waitMs,
+    time,
     ...(beside !== undefined && { beside }),
     run: (batch) => {
       const { promise, resolve, reject } = Promise.withResolvers<void>()
-      begun.emit('batch')
       batches.push({
         requests: batch.map(({ request }) => request),
         end: async (error) => {
@@ -48,7 +48,7 @@ function openTested({
       return promise
     },
   })
-  return { enqueue, batches, begun, seen: () => batches.map(({ requests }) => requests) }
+  return { enqueue, batches, time, seen: () => batches.map(({ requests }) => requests) }
 }
 
 const unavailable = (message: RegExp) => ({ name: 'StoreUnavailable', message })
@@ -100,15 +100,17 @@ describe('a batch queue', () => {
   }
 
   test('begins a batch beside another only once that one has run for a while', async () => {
-    const { enqueue, batches, begun, seen } = openTested({
-      beside: { afterMs: 500, isFree: () => true },
+    const { enqueue, batches, time, seen } = openTested({
+      beside: { afterMs: 50, isFree: () => true },
     })
     const results = [enqueue(1)]
     await turn()
     results.push(enqueue(2))
     await turn()
     results.push(enqueue(3))
-    await once(begun, 'batch')
+    await time.advance(49)
+    assert.deepEqual(seen(), [[1]])
+    await time.advance(1)
     assert.deepEqual(seen(), [[1], [2, 3]])
     for (const { end } of batches) await end()
     assert.deepEqual(await Promise.all(results), ['1', '2', '3'])
@@ -120,11 +122,12 @@ describe('a batch queue', () => {
       looks += 1
       return looks > 2
     }
-    const { enqueue, batches, begun, seen } = openTested({ beside: { afterMs: 1, isFree } })
+    const { enqueue, batches, time, seen } = openTested({ beside: { afterMs: 1, isFree } })
     const results = [enqueue(1)]
     await turn()
     results.push(enqueue(2))
-    await once(begun, 'batch')
+    await turn()
+    await time.advance(3)
     assert.equal(looks, 3)
     assert.deepEqual(seen(), [[1], [2]])
     for (const { end } of batches) await end()
@@ -163,12 +166,11 @@ describe('a batch queue', () => {
   })
 
   test('rejects a request that waited too long, and runs the others without it', async () => {
-    const { enqueue, batches, seen } = openTested({ runningMax: 1, waitMs: 50 })
+    const { enqueue, batches, time, seen } = openTested({ runningMax: 1, waitMs: 50 })
     const first = enqueue(1)
     await turn()
     const late = assert.rejects(enqueue(2), unavailable(/records waited too long/))
-    const begunAt = systemMs()
-    await until(() => systemMs() > begunAt + 60)
+    await time.advance(51)
     const third = enqueue(3)
     await batches[0]?.end()
     await late

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { openBackground } from '../../src/background.ts'
 import { asTenant } from '../../src/contract/principal.ts'
-import { systemClock } from '../../src/platform/clock.ts'
 import { limits } from '../../src/platform/limits.ts'
 import { openLog } from '../../src/platform/log.ts'
+import { systemTime } from '../../src/platform/time.ts'
 import { resources } from '../../src/resources/catalogue.ts'
 import { statement } from '../../src/resources/statement.ts'
 import {
@@ -192,7 +192,7 @@ describe('the watch over damage', () => {
           return false
         },
       },
-      background: openBackground(systemClock, {
+      background: openBackground(systemTime.now, {
         after: (delayMs, task) => {
           due.push({ at: now + delayMs, task })
           return () => {}

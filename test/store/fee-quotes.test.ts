@@ -4,8 +4,8 @@ import { pino } from 'pino'
 import { openBackground } from '../../src/background.ts'
 import { asTenant } from '../../src/contract/principal.ts'
 import { startRecovery } from '../../src/oauth/clients/confirm-clients.ts'
-import { systemClock } from '../../src/platform/clock.ts'
 import { limits } from '../../src/platform/limits.ts'
+import { systemTime } from '../../src/platform/time.ts'
 import type { FeeQuoteStore } from '../../src/store/fee-quotes.ts'
 import { judgeSweep, type SweepState } from '../../src/store/quotes/quote-sweep.ts'
 import { startQuoteSweep } from '../../src/withdrawal-fees/sweep-quotes.ts'
@@ -424,7 +424,11 @@ function startByHand(quotes: FeeQuoteStore) {
       isStopped = true
     }
   }
-  const stop = startQuoteSweep({ quotes, log, background: openBackground(systemClock, { after }) })
+  const stop = startQuoteSweep({
+    quotes,
+    log,
+    background: openBackground(systemTime.now, { after }),
+  })
   const turn = async () => {
     const before = rests.length
     next()

@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite'
 import type { AuditEntry } from '../../src/contract/audit-entry.ts'
-import { systemClock } from '../../src/platform/clock.ts'
+import { systemTime } from '../../src/platform/time.ts'
 import { openAuditReader } from '../../src/store/audit/open-audit-reader.ts'
 import { openRecordReads } from '../../src/store/audit/open-record-reads.ts'
 import type { AuditLine, AuditReader } from '../../src/store/audit.ts'
@@ -33,11 +33,14 @@ export const auditOf = (place: StoreLocation): Promise<readonly AuditEntry[]> =>
     ...place.env,
     ...(superuserUrl !== undefined && { DATABASE_URL: superuserUrl }),
   })
-  return withAuditArchive({ config, clock: systemClock, log: unreadLog() }, async ({ reader }) => {
-    const lines = await allLines(reader)
-    const inTime = lines.toSorted((one, other) => Number(one.at - other.at))
-    return inTime.map(({ body }): AuditEntry => JSON.parse(body))
-  })
+  return withAuditArchive(
+    { config, clock: systemTime.now, log: unreadLog() },
+    async ({ reader }) => {
+      const lines = await allLines(reader)
+      const inTime = lines.toSorted((one, other) => Number(one.at - other.at))
+      return inTime.map(({ body }): AuditEntry => JSON.parse(body))
+    },
+  )
 }
 
 /** What somebody with all rights to the database can do behind the program's back. */

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { customerScopes } from '../../src/contract/scopes.ts'
 import { createSampleClient } from '../../src/oauth/clients/clients.ts'
-import { systemClock } from '../../src/platform/clock.ts'
+import { systemTime } from '../../src/platform/time.ts'
 import type { SampleCustomer } from '../../src/sandbox/world.ts'
 import { startService } from '../../src/service.ts'
 import { createStore, openOperatorStores } from '../../src/stores.ts'
@@ -57,12 +57,12 @@ const operatorScopes = [
 
 /** Fills an empty store, and returns the paths that a test will read. */
 export async function fillKept(env: Env): Promise<readonly string[]> {
-  const sources = { config: configOf(env), clock: systemClock, log: unreadLog() }
+  const sources = { config: configOf(env), clock: systemTime.now, log: unreadLog() }
   await createStore(sources)
   const stores = await openOperatorStores(sources)
   const store = stores.credentials()
   const keyring = await stores.keyring(store)
-  const deps = { store, keyring, clock: systemClock, random: systemRandom }
+  const deps = { store, keyring, clock: systemTime.now, random: systemRandom }
   for (const [{ clientId: id, clientSecret: secret }, customerId, scopes] of [
     [customer, customer.customerId, customerScopes],
     [operator, null, operatorScopes],
@@ -78,7 +78,7 @@ export async function fillKept(env: Env): Promise<readonly string[]> {
     'statements',
     ids.map((id) => aStatement({ id, ref_id: `ref-${id}` })),
   )
-  const between = printInstant(systemClock())
+  const between = printInstant(systemTime.now())
   await take(records, 'fiat-accounts', [
     ...accounts.slice(1).map((account) => ({ ...account, status: 'APPROVED' })),
     aFiatAccount({ id: anId(4) }),
@@ -123,7 +123,7 @@ type Call = (path: string, body?: unknown) => Promise<Called>
 /** Serves the store meanwhile. Posts where there is a body, with the token of the caller. */
 async function serving<T>(env: Env, work: (call: Call) => Promise<T>): Promise<T> {
   const config = configOf(env)
-  const service = await startService({ config, clock: systemClock, log: unreadLog() })
+  const service = await startService({ config, clock: systemTime.now, log: unreadLog() })
   try {
     const tokens = {
       own: await fetchToken(service.url, customer),

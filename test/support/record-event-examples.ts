@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Example, OperationExamples } from '../../src/http/documents/openapi-examples.ts'
 import { getEvent, listEvents } from '../../src/operations/list-events.ts'
-import { systemClock } from '../../src/platform/clock.ts'
+import { systemTime } from '../../src/platform/time.ts'
 import type { PruneKey } from '../../src/store/records/history.ts'
 import type { TestService } from './harness.ts'
 import { operatorToken } from './operator-token.ts'
@@ -110,7 +110,7 @@ export async function pruneEvents(service: TestService): Promise<PrunedEvents> {
   // The first call raises the times since which versions are kept, of the sample records too.
   let from: PruneKey | undefined
   do {
-    from = (await pruneHistory(systemClock(), from, 1000)).next
+    from = (await pruneHistory(systemTime.now(), from, 1000)).next
   } while (from !== undefined)
   return { service, id, cursor }
 }

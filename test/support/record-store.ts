@@ -8,8 +8,9 @@ import {
   type ImportReport,
   importEntries,
 } from '../../src/intake/files/import-file.ts'
-import { type Clock, systemClock } from '../../src/platform/clock.ts'
+import type { Clock } from '../../src/platform/clock.ts'
 import { openLog } from '../../src/platform/log.ts'
+import { systemTime } from '../../src/platform/time.ts'
 import { type RecordKind, resources } from '../../src/resources/catalogue.ts'
 import { openServers } from '../../src/store/postgres/cluster/servers.ts'
 import {
@@ -63,11 +64,11 @@ export function resourceOf(kind: string): Resource {
 }
 
 /** Opens the store that BURSAR_TEST_STORE names. */
-export const openTestStore = async (clock: Clock = systemClock): Promise<TestStore> =>
+export const openTestStore = async (clock: Clock = systemTime.now): Promise<TestStore> =>
   withTaking(await (testStore === 'postgres' ? openOnPostgres(clock) : openOnSqlite(clock)))
 
 /** Opens PostgreSQL, whatever BURSAR_TEST_STORE names, and exposes its database. */
-export const openPostgresTestStore = async (clock: Clock = systemClock) =>
+export const openPostgresTestStore = async (clock: Clock = systemTime.now) =>
   withTaking(await openOnPostgres(clock))
 
 function withTaking<O extends Opened>(opened: O): O & TestStore {

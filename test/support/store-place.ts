@@ -2,9 +2,10 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { openBackground } from '../../src/background.ts'
-import { type Clock, systemClock } from '../../src/platform/clock.ts'
+import type { Clock } from '../../src/platform/clock.ts'
 import { limits } from '../../src/platform/limits.ts'
 import { openLog } from '../../src/platform/log.ts'
+import { systemTime } from '../../src/platform/time.ts'
 import type { AuditDeps, AuditLog } from '../../src/store/audit.ts'
 import type { CredentialStore } from '../../src/store/credentials.ts'
 import type { FeeQuoteStore } from '../../src/store/fee-quotes.ts'
@@ -51,7 +52,7 @@ export type StorePlace = {
 export async function openStorePlace(): Promise<StorePlace> {
   const { where, remove, ask } = await (testStore === 'postgres' ? newDatabase() : newFile())
   const opened: { close(): Promise<void> }[] = []
-  let clock = systemClock
+  let clock = systemTime.now
   const closedOnce = <T extends { close(): Promise<void> }>(store: T): T => {
     let closing: Promise<void> | undefined
     const once = {

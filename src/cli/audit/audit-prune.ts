@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { systemClock } from '../../platform/clock.ts'
+import { systemTime } from '../../platform/time.ts'
 import { PruneRefused, pruneAudit } from '../../store/audit/prune-audit.ts'
 import { counted } from '../../values/counted.ts'
 import { DAY_MICROS, printInstant } from '../../values/instant.ts'
@@ -16,7 +16,7 @@ export function auditPruneCommand(output: Output): Command {
   return command.action(async (_options: CommonOptions) => {
     const options = command.optsWithGlobals<CommonOptions>()
     const config = { ...configOf(options), operatorDatabaseUrl: undefined }
-    const before = systemClock() - BigInt(config.auditRetentionDays) * DAY_MICROS
+    const before = systemTime.now() - BigInt(config.auditRetentionDays) * DAY_MICROS
     const deleted = await withArchive(options, async ({ reader, keyring, openLog }) => {
       const keys = await keyring()
       const key = () => keys.current('audit')

@@ -1,6 +1,6 @@
-import { setTimeout as pausing } from 'node:timers/promises'
 import { type AuditEntry, auditActions } from '../../contract/audit-entry.ts'
 import { limits } from '../../platform/limits.ts'
+import { systemTime } from '../../platform/time.ts'
 import type { AuditLine, AuditPart, AuditReader } from '../../store/audit.ts'
 
 /** What of the log is shown. */
@@ -63,7 +63,7 @@ export type Following = {
 export async function openFollowing(reader: AuditReader, filter: AuditFilter): Promise<Following> {
   const seen = new Map<string, bigint>()
   const late = BigInt(limits.auditLateMs) * 1000n
-  const lookFrom = () => BigInt(Date.now()) * 1000n - late
+  const lookFrom = () => systemTime.now() - late
   const everything = { ...filter, actor: undefined, action: undefined, customer: undefined }
   const isNew = ({ line: { chain, sequence, at } }: Selected): boolean => {
     const key = `${chain} ${sequence}`
@@ -86,7 +86,7 @@ export async function openFollowing(reader: AuditReader, filter: AuditFilter): P
         yield* unseen(since)
         since = next
         for (const [key, at] of seen) if (at < since) seen.delete(key)
-        await pausing(limits.auditFollowMs, undefined, { signal }).catch(() => {})
+        await systemTime.pause(limits.auditFollowMs, signal).catch(() => {})
       }
     },
   }

@@ -1,5 +1,5 @@
-import { systemClock } from '../../platform/clock.ts'
 import { openLog } from '../../platform/log.ts'
+import { systemTime } from '../../platform/time.ts'
 import type { AuditKey } from '../../store/audit.ts'
 import { type AuditArchive, withAuditArchive } from '../../stores.ts'
 import type { Keyring } from '../../vault/keyring.ts'
@@ -16,4 +16,4 @@ export const withArchive = <T>(
   options: CommonOptions,
   work: (archive: AuditArchive) => Promise<T>,
 ): Promise<T> =>
-  withAuditArchive({ config: configOf(options), clock: systemClock, log: openLog('warn') }, work)
+  withAuditArchive({ config: configOf(options), clock: systemTime.now, log: openLog('warn') }, work)

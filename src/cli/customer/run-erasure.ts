@@ -1,7 +1,6 @@
-import { setTimeout as pausing } from 'node:timers/promises'
 import { eraseClients } from '../../oauth/clients/erase-clients.ts'
-import { systemClock } from '../../platform/clock.ts'
 import { limits } from '../../platform/limits.ts'
+import { systemTime } from '../../platform/time.ts'
 import type { Erasure } from '../../store/credentials.ts'
 import type { FeeQuoteStore } from '../../store/fee-quotes.ts'
 import type { ErasePlace } from '../../store/records/erasure.ts'
@@ -55,7 +54,7 @@ export async function findHoldings(
  * that none is consumed afterwards and becomes an event again.
  */
 export async function eraseCustomer(
-  { stores, keyring, isServed, pause = pausing }: ErasureDeps,
+  { stores, keyring, isServed, pause = systemTime.pause }: ErasureDeps,
   customerId: string,
   found: Holdings | undefined,
 ): Promise<Erasure> {
@@ -63,11 +62,11 @@ export async function eraseCustomer(
   const { operator: quotes } = stores.quotes()
   const { now } = await quotes.times()
   const begun = await store.beginErasure({ customerId, begunAt: now, removed: { ...found } })
-  const deps = { store, keyring, clock: systemClock }
+  const deps = { store, keyring, clock: systemTime.now }
   const clients = await eraseClients(deps, customerId)
   if (isServed && clients.disabledAt !== undefined) {
     const refusedAt = clients.disabledAt + BigInt(limits.clientRefusedMs) * 1000n
-    const leftMs = Number((refusedAt - systemClock()) / 1000n)
+    const leftMs = Number((refusedAt - systemTime.now()) / 1000n)
     if (leftMs > 0) await pause(Math.min(leftMs, limits.clientRefusedMs))
   }
   const fees = await walkQuotes(quotes, customerId, true)
@@ -91,7 +90,7 @@ async function walkQuotes(
     const part = await eraseSome(customerId, { after, erases })
     count += part.count
     after = part.next
-    if (erases && after !== undefined) await pausing(limits.eraseRestMs)
+    if (erases && after !== undefined) await systemTime.pause(limits.eraseRestMs)
   } while (after !== undefined)
   return count
 }
@@ -111,7 +110,7 @@ async function eraseRecords(
     sum.fee_events += removed.feeEvents
     sum.keys += removed.keys
     from = next
-    if (from !== undefined) await pausing(limits.eraseRestMs)
+    if (from !== undefined) await systemTime.pause(limits.eraseRestMs)
   } while (from !== undefined)
   return sum
 }

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
 import { Command } from 'commander'
-import { systemClock } from '../../platform/clock.ts'
+import { systemTime } from '../../platform/time.ts'
 import { programName, version } from '../../platform/version.ts'
 import type { CredentialCommandDeps } from '../client/shown-client.ts'
 import type { Output } from '../output.ts'
@@ -21,9 +21,9 @@ const commands: Readonly<Record<string, (deps: CommandDeps) => Promise<Command>>
   export: async ({ output }) => (await import('../export.ts')).exportCommand(output),
   history: async ({ output }) => (await import('../history.ts')).historyCommand(output),
   backup: async ({ output }) =>
-    (await import('../backup/backup.ts')).backupCommand(output, systemClock),
+    (await import('../backup/backup.ts')).backupCommand(output, systemTime.now),
   restore: async ({ output }) =>
-    (await import('../backup/restore.ts')).restoreCommand(output, systemClock),
+    (await import('../backup/restore.ts')).restoreCommand(output, systemTime.now),
   reconcile: async ({ output }) =>
     (await import('../backup/reconcile.ts')).reconcileCommand(output),
   customer: async ({ output }) => (await import('../customer/customer.ts')).customerCommand(output),
@@ -32,10 +32,11 @@ const commands: Readonly<Record<string, (deps: CommandDeps) => Promise<Command>>
     (await import('../client/client.ts')).clientCommand(credentials(output)),
   keys: async ({ output }) => (await import('../keys.ts')).keysCommand(credentials(output)),
   audit: async ({ output }) => (await import('../audit/audit.ts')).auditCommand(output),
-  fee: async ({ output }) => (await import('../fee.ts')).feeCommand(output, systemClock),
+  fee: async ({ output }) => (await import('../fee.ts')).feeCommand(output, systemTime.now),
   'fee-schedule': async ({ output }) =>
-    (await import('../check-schedule.ts')).feeScheduleCommand(output, systemClock),
-  doctor: async ({ output }) => (await import('../doctor.ts')).doctorCommand(output, systemClock),
+    (await import('../check-schedule.ts')).feeScheduleCommand(output, systemTime.now),
+  doctor: async ({ output }) =>
+    (await import('../doctor.ts')).doctorCommand(output, systemTime.now),
   healthcheck: async ({ output }) => (await import('../healthcheck.ts')).healthcheckCommand(output),
   verify: async ({ output }) => (await import('../verify.ts')).verifyCommand(output),
 }

@@ -3,7 +3,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander'
 import { type ImportReport, importFiles } from '../../intake/files/import-file.ts'
 import { notesOf, outcomeOfError, outcomeOfReport } from '../../intake/note-import.ts'
 import { recordRules } from '../../intake/record-rules.ts'
-import { systemClock } from '../../platform/clock.ts'
+import { systemTime } from '../../platform/time.ts'
 import { resourceOf } from '../../resources/catalogue.ts'
 import { ImportCancelled } from '../../store/imports.ts'
 import { type CommonOptions, configOf, kindArgument, newCommand, refuseUsage } from '../options.ts'
@@ -100,7 +100,7 @@ async function runImport(
   { command, output, stdin }: Deps,
 ): Promise<void> {
   const resource = resourceOf(kind)
-  const startedAt = systemClock()
+  const startedAt = systemTime.now()
   const inputs = await openInputs(patterns, resource.record, {
     stdin,
     silenceSecondsMax: configOf(options).importSilenceSecondsMax,
@@ -114,7 +114,7 @@ async function runImport(
       throw error
     },
   )
-  const seconds = Number((systemClock() - startedAt) / 10_000n) / 100
+  const seconds = Number((systemTime.now() - startedAt) / 10_000n) / 100
   const isRefused = report.faultCount > 0
   // A file that cannot be read refuses everything, so its rejected records are not all.
   if (isRefused) rejects?.discard()
@@ -134,7 +134,7 @@ async function importInputs(
   const creates = options.create === true && options.dryRun !== true
   return withAudit(command, { ...options, create: creates }, async (opened) => {
     const { stores, config, audited } = opened
-    const progress = openProgress(inputs, systemClock)
+    const progress = openProgress(inputs, systemTime.now)
     const user = operatingUser()
     const isDryRun = options.dryRun === true
     const imports = stores.imports()

@@ -1,6 +1,6 @@
 import { constants } from 'node:os'
-import { setTimeout as passing } from 'node:timers/promises'
 import { limits } from '../../platform/limits.ts'
+import { systemTime } from '../../platform/time.ts'
 import { CommandFailed, type Output } from '../output.ts'
 
 /** Ctrl-C and SIGTERM during an import. */
@@ -40,7 +40,7 @@ export function openInterruption({ tell }: Pick<Output, 'tell'>): Interruption {
     }
     state = 'ending'
     tell(`stopped by ${signal}; nothing was changed`)
-    void Promise.race([note(signal), passing(limits.importNotedMs)]).finally(exit)
+    void Promise.race([note(signal), systemTime.pause(limits.importNotedMs)]).finally(exit)
   }
   for (const signal of signals) process.on(signal, onSignal)
   return {

@@ -3,7 +3,7 @@ import { ClusterRegistry, type PrometheusContentType } from '@prometheus-io/clie
 import { problem } from '../../contract/problem.ts'
 import { limits } from '../../platform/limits.ts'
 import type { MetricsRegistry } from '../../platform/metrics/open-metrics.ts'
-import { systemSchedule } from '../../platform/schedule.ts'
+import { systemTime } from '../../platform/time.ts'
 
 /** What a worker asks the first process for, and its answer. Without `text` it has failed. */
 type Wanted = { readonly wantedMetrics: number }
@@ -51,7 +51,7 @@ export function mergeWithOthers(own: MetricsRegistry): () => Promise<string> {
         const detail = 'a worker does not answer, so the metrics cannot be merged'
         reject(problem('unavailable', detail, { retryAfter: 1 }))
       }
-      const cancel = systemSchedule.after(limits.metricsMergedMs, () => end(undefined))
+      const cancel = systemTime.after(limits.metricsMergedMs, () => end(undefined))
       waiting.set(id, end)
       if (process.connected) process.send?.({ wantedMetrics: id } satisfies Wanted)
       else end(undefined)

@@ -4,6 +4,7 @@ import { type Background, openBackground } from '../../background.ts'
 import type { Config } from '../../platform/config.ts'
 import { limits } from '../../platform/limits.ts'
 import type { Logger } from '../../platform/log.ts'
+import { systemTime } from '../../platform/time.ts'
 
 /** SIGTERM comes from a supervisor, SIGINT from a person, who waits for no load balancer. */
 export type EndSignal = 'SIGTERM' | 'SIGINT'
@@ -29,10 +30,10 @@ export function untilSignalled(
     let firstAt: number | undefined
     const onSignal = (signal: EndSignal) => {
       if (firstAt !== undefined) {
-        if (performance.now() - firstAt > limits.signalForwardedMs) onSecond()
+        if (systemTime.elapsedMs() - firstAt > limits.signalForwardedMs) onSecond()
         return
       }
-      firstAt = performance.now()
+      firstAt = systemTime.elapsedMs()
       log.info({ signal }, 'shutting down')
       resolve(signal)
     }

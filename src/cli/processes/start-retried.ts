@@ -1,6 +1,6 @@
-import { setTimeout as pausing } from 'node:timers/promises'
 import { limits } from '../../platform/limits.ts'
 import type { Logger } from '../../platform/log.ts'
+import { systemTime } from '../../platform/time.ts'
 import { NoPrimary, StoreDamaged, StoreUnavailable } from '../../store/unavailable.ts'
 
 export type RetriedStart = {
@@ -18,14 +18,14 @@ export async function startRetried<T>(
   start: () => Promise<T>,
   { log, ended, withinMs = limits.startRetriedMs }: RetriedStart,
 ): Promise<T> {
-  const until = performance.now() + withinMs
+  const until = systemTime.elapsedMs() + withinMs
   const isEnded = ended.then(() => true)
   for (;;) {
     try {
       return await start()
     } catch (error) {
-      if (!mayPass(error) || performance.now() > until) throw error
-      const pause = pausing(limits.startPauseMs, false)
+      if (!mayPass(error) || systemTime.elapsedMs() > until) throw error
+      const pause = systemTime.pause(limits.startPauseMs).then(() => false)
       if (await Promise.race([isEnded, pause])) throw error
       log.warn({ reason: error.message }, 'the store is unavailable, so the server starts again')
     }

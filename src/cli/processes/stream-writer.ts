@@ -8,10 +8,10 @@ import type {
   StreamJob,
   ToWriter,
 } from '../../intake/writer/stream-job.ts'
-import { systemClock } from '../../platform/clock.ts'
 import type { Config } from '../../platform/config.ts'
 import { limits } from '../../platform/limits.ts'
 import { openLog } from '../../platform/log.ts'
+import { systemTime } from '../../platform/time.ts'
 import type { CustomerKeySource } from '../../store/sealing/customer-keys.ts'
 import { StoreUnavailable } from '../../store/unavailable.ts'
 import { openWriterStores, type Stores } from '../../stores.ts'
@@ -69,7 +69,7 @@ function openingOnce(config: Config, customerKeys: CustomerKeySource): () => Pro
   let opened: Promise<Opened> | undefined
   const open = async (): Promise<Opened> => {
     let ahead = 0n
-    const clock = () => systemClock() + ahead
+    const clock = () => systemTime.now() + ahead
     // The serving process logs what it learns of a stream, and of the store.
     const stores = await openWriterStores({ config, clock, log: openLog('silent'), customerKeys })
     const followClock = (given: bigint) => {

@@ -2,11 +2,10 @@ import type { ChildProcess } from 'node:child_process'
 import cluster from 'node:cluster'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Config } from '../../platform/config.ts'
 import { limits } from '../../platform/limits.ts'
 import type { Logger } from '../../platform/log.ts'
-import { systemSchedule } from '../../platform/schedule.ts'
+import { systemTime } from '../../platform/time.ts'
 import { CommandFailed } from '../output.ts'
 import { type EndSignal, lameDuckMsAfter, onHangUp, untilSignalled } from './signals.ts'
 
@@ -113,18 +112,18 @@ async function fillSlot(pool: Pool, started: (start: Start) => void): Promise<vo
   let wasReady = false
   let earlyDeaths = 0
   while (!stopping.aborted) {
-    const startedAt = performance.now()
+    const startedAt = systemTime.elapsedMs()
     const ending = await runWorker(pool, (url) => {
       wasReady = true
       started({ url })
     }).catch((err: unknown) => ({ err }))
     if (stopping.aborted) return
     if (!wasReady) return started(ending)
-    const isEarly = performance.now() - startedAt < limits.workerSettledMs
+    const isEarly = systemTime.elapsedMs() - startedAt < limits.workerSettledMs
     earlyDeaths = isEarly ? earlyDeaths + 1 : 0
     const delayMs = isEarly ? Math.min(100 * 2 ** earlyDeaths, limits.workerDelayMsMax) : 0
     log.error({ ...ending, delayMs }, 'a worker died; starting another')
-    await delay(delayMs, undefined, { signal: stopping }).catch(() => {})
+    await systemTime.pause(delayMs, stopping).catch(() => {})
   }
 }
 
@@ -188,7 +187,7 @@ async function drain(pool: Pool, signal: EndSignal, config: Config): Promise<num
   let exitCode = 0
   const listeningMs = lameDuckMsAfter(signal, config) + listenerSettleMsMax
   const deadlineMs = listeningMs + drainTimeoutMs + workerDrainGraceMs
-  const cancel = systemSchedule.after(deadlineMs, () => {
+  const cancel = systemTime.after(deadlineMs, () => {
     exitCode = FAILED
     const pids = [...running].map((worker) => worker.process.pid)
     log.error({ pids }, 'these workers did not end in time; killing them')

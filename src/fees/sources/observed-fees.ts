@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises'
+import { systemTime } from '../../platform/time.ts'
 import { describeNetworks, type NetworkState } from '../describe-schedule.ts'
 import type { FeeBasis } from '../fee-basis.ts'
 import { type Fees, type FeesDeps, openFees } from './open-fees.ts'
@@ -22,7 +22,7 @@ async function untilLoaded(fees: Fees, { clock }: Pick<FeesDeps, 'clock'>): Prom
   for (let waited = 0; waited < WAIT_MS; waited += WAIT_STEP_MS) {
     const basis = fees.current()
     if (silentNetworks(basis, clock()).length === 0 && !arePricesMissing(basis)) return
-    await delay(WAIT_STEP_MS)
+    await systemTime.pause(WAIT_STEP_MS)
   }
 }
 

@@ -7,6 +7,7 @@ import { limits } from '../../platform/limits.ts'
 import type { Logger } from '../../platform/log.ts'
 import { readDescriptorLimit } from '../../platform/machine/descriptor-limit.ts'
 import { IncomingMessage } from '../../platform/machine/node-http.ts'
+import { systemTime } from '../../platform/time.ts'
 import type { Recorder } from '../../platform/traces/recorder.ts'
 import { step, within } from '../../platform/traces/span.ts'
 import type { AuditAnswer } from './audit-answers.ts'
@@ -45,7 +46,7 @@ declare module 'fastify' {
     trace: Trace
     /** The caller's IP address. */
     address: string
-    /** By `performance.now()`. */
+    /** By `Time.elapsedMs`. */
     begunAt: number
     /** Counts the request, once it is admitted. */
     admission: Admission | undefined
@@ -177,13 +178,13 @@ export async function buildServer(options: ServerOptions): Promise<Server> {
     drain: (lameDuckMs) => drain(nodeServers, draining, lameDuckMs),
     close: async () => {
       draining.answersClose = true
-      const spentMs = performance.now() - (draining.listenerClosedAt ?? performance.now())
-      const deadline = setTimeout(() => {
+      const spentMs = systemTime.elapsedMs() - (draining.listenerClosedAt ?? systemTime.elapsedMs())
+      const cancel = systemTime.after(limits.drainTimeoutMs - spentMs, () => {
         const connections = nodeServers.closeAllConnections()
         log.warn({ connections }, 'closed connections whose requests did not end in time')
-      }, limits.drainTimeoutMs - spentMs)
+      })
       await server.close()
-      clearTimeout(deadline)
+      cancel()
       bounds.stop()
     },
   }

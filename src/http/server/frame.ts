@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Answer } from '../../contract/request.ts'
 import type { Logger } from '../../platform/log.ts'
+import { systemTime } from '../../platform/time.ts'
 import { cutForwardedFor, pathOf } from './bound-request.ts'
 import type { Draining } from './connections/drain.ts'
 import { peerAddress } from './peer-address.ts'
@@ -37,7 +38,7 @@ export function openFrame(options: FrameOptions): Frame {
       id: raw.id,
       method: raw.method,
       status: reply.statusCode,
-      durationMs: performance.now() - raw.begunAt,
+      durationMs: systemTime.elapsedMs() - raw.begunAt,
       address: raw.address,
     }
     logRequest(log, request)
@@ -66,7 +67,7 @@ export function openFrame(options: FrameOptions): Frame {
   }
   return {
     begin: (raw, reply) => {
-      raw.begunAt = performance.now()
+      raw.begunAt = systemTime.elapsedMs()
       raw.trace = traceRequests.begin(raw)
       cutForwardedFor(raw.headers)
       // Once, since Fastify compares each forwarded address with every trusted proxy.

@@ -1,8 +1,9 @@
 import { type Problem, problem } from '../../contract/problem.ts'
 import { openFairQueue } from '../../platform/fair-queue.ts'
 import { limits } from '../../platform/limits.ts'
-import { type Schedule, systemSchedule } from '../../platform/schedule.ts'
+import type { Timers } from '../../platform/schedule.ts'
 import { openTally } from '../../platform/tally.ts'
+import { systemTime } from '../../platform/time.ts'
 
 /** Bounds the streams of a process: those that hold a file, and those that are stored. */
 export type StreamGate = {
@@ -25,7 +26,7 @@ export type GateBounds = {
 }
 
 export function openStreamGate(
-  schedule: Schedule = systemSchedule,
+  schedule: Timers = systemTime,
   bounds: GateBounds = limits,
 ): StreamGate {
   const held = openTally()

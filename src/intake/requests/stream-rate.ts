@@ -1,7 +1,8 @@
 import type { Readable } from 'node:stream'
 import { type Problem, problem } from '../../contract/problem.ts'
 import { limits } from '../../platform/limits.ts'
-import { type Schedule, systemSchedule } from '../../platform/schedule.ts'
+import type { Timers } from '../../platform/schedule.ts'
+import { systemTime } from '../../platform/time.ts'
 import { counted } from '../../values/counted.ts'
 
 type Watched = {
@@ -20,7 +21,7 @@ type RateBounds = { readonly streamWindowSeconds: number; readonly streamWindowB
  */
 export function watchRate(
   { source, bytesReceived, end }: Watched,
-  schedule: Schedule = systemSchedule,
+  schedule: Timers = systemTime,
   { streamWindowSeconds: seconds, streamWindowBytesMin: bytesMin }: RateBounds = limits,
 ): () => void {
   let waited = 0

@@ -1,3 +1,4 @@
+import { systemTime } from '../../platform/time.ts'
 import type { OperatorRecords } from '../../store/records.ts'
 import { NothingChanged } from '../../store/unavailable.ts'
 
@@ -14,7 +15,7 @@ export type MergeTimes = {
 
 type Running = { readonly begunAt: number; readonly expectedMs: number }
 
-export function openMergeTimes(now: () => number = () => performance.now()): MergeTimes {
+export function openMergeTimes(now: () => number = () => systemTime.elapsedMs()): MergeTimes {
   const msPerRecord = new Map<string, number>()
   const running = new Set<Running>()
   return {
@@ -48,7 +49,7 @@ const leftOf =
 export function puttingBesideMerges(
   put: OperatorRecords['put'],
   leftMs: MergeTimes['leftMs'],
-  now: () => number = () => performance.now(),
+  now: () => number = () => systemTime.elapsedMs(),
 ): OperatorRecords['put'] {
   let refusedSince: number | undefined
   const explained = (error: unknown, askedAt: number): unknown => {

@@ -4,8 +4,9 @@ import { fileURLToPath } from 'node:url'
 import { asTenant } from '../../contract/principal.ts'
 import { type Config, ConfigError } from '../../platform/config.ts'
 import { limits } from '../../platform/limits.ts'
-import { type Schedule, systemSchedule } from '../../platform/schedule.ts'
+import type { Timers } from '../../platform/schedule.ts'
 import { settings } from '../../platform/settings/settings.ts'
+import { systemTime } from '../../platform/time.ts'
 import { AlreadyAnswered } from '../../store/records/import.ts'
 import type { CustomerKeySource } from '../../store/sealing/customer-keys.ts'
 import {
@@ -54,7 +55,7 @@ export type WriterOptions = {
   /** The keys of customers, for which a writer asks. */
   readonly keys: CustomerKeySource
   readonly memoryMegabytes?: number
-  readonly schedule?: Schedule
+  readonly schedule?: Timers
 }
 
 /** The program in the repository or, built, in the package. */
@@ -82,7 +83,7 @@ const configOfWriter = (config: Config): Config => ({
 })
 
 export function startWriter(options: WriterOptions): WriterProcess {
-  const { memoryMegabytes = limits.writerMemoryMegabytes, schedule = systemSchedule } = options
+  const { memoryMegabytes = limits.writerMemoryMegabytes, schedule = systemTime } = options
   const child = fork(programPath(), [WRITER_WORD], {
     env: environment(),
     execArgv: [`--max-old-space-size=${memoryMegabytes}`],
@@ -133,7 +134,7 @@ async function runJob(
   child: ChildProcess,
   job: StreamJob,
   { signal, told }: Following,
-  { schedule, keys }: { readonly schedule: Schedule; readonly keys: CustomerKeySource },
+  { schedule, keys }: { readonly schedule: Timers; readonly keys: CustomerKeySource },
 ): Promise<ImportReport> {
   const { promise, resolve, reject } = Promise.withResolvers<ImportReport>()
   let phase: Phase = 'reading'

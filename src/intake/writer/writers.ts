@@ -1,8 +1,9 @@
-import { type Clock, systemClock } from '../../platform/clock.ts'
+import type { Clock } from '../../platform/clock.ts'
 import type { Config } from '../../platform/config.ts'
 import { limits } from '../../platform/limits.ts'
 import type { Logger } from '../../platform/log.ts'
-import { type Schedule, systemSchedule } from '../../platform/schedule.ts'
+import type { Timers } from '../../platform/schedule.ts'
+import { systemTime } from '../../platform/time.ts'
 import type { CustomerKeySource } from '../../store/sealing/customer-keys.ts'
 import type { Spools } from '../../store/spool.ts'
 import type { ImportReport } from '../files/import-file.ts'
@@ -29,13 +30,13 @@ export type WritersDeps = {
   readonly clock: Clock
   readonly spools: Pick<Spools, 'removeAbandoned'>
   readonly keys: CustomerKeySource
-  readonly schedule?: Schedule
+  readonly schedule?: Timers
   readonly memoryMegabytes?: number
 }
 
 /** The caller bounds how many streams run at a time. A process starts with the first of them. */
 export function openWriters(deps: WritersDeps): Writers {
-  const { log, clock, spools, schedule = systemSchedule } = deps
+  const { log, clock, spools, schedule = systemTime } = deps
   const running = new Set<WriterProcess>()
   const times = openMergeTimes()
   // One process is kept for a while, so that a series of streams starts one.
@@ -73,14 +74,14 @@ export function openWriters(deps: WritersDeps): Writers {
   const watched = ({ signal, told }: Following, kind: string) => {
     let mergeEnded: ((isStored: boolean) => void) | undefined
     let before: Phase = 'reading'
-    const startedAt = performance.now()
+    const startedAt = systemTime.elapsedMs()
     const following: Following = {
       signal,
       told: (progress) => {
         const { phase, records } = progress
         // What follows the wait for a lock runs with the lock.
         if (before === 'store_lock' || before === 'customer_lock') {
-          mergeEnded = times.begin(kind, records, performance.now() - startedAt)
+          mergeEnded = times.begin(kind, records, systemTime.elapsedMs() - startedAt)
         }
         before = phase
         told(progress)
@@ -113,8 +114,8 @@ export function openWriters(deps: WritersDeps): Writers {
 /** The machine's clock may go on between two calls. */
 function aheadOf(clock: Clock): bigint {
   for (;;) {
-    const real = systemClock()
+    const real = systemTime.now()
     const ahead = clock() - real
-    if (systemClock() === real) return ahead
+    if (systemTime.now() === real) return ahead
   }
 }

@@ -1,4 +1,5 @@
 import { limits } from '../../platform/limits.ts'
+import { systemTime } from '../../platform/time.ts'
 
 /** Admits attempts by key, so that failures and attempts in progress never exceed a maximum. */
 export type AttemptGate = {
@@ -10,7 +11,7 @@ export type AttemptGate = {
 
 type Entry = {
   failures: number
-  /** When the failures are forgotten, by `performance.now()`. */
+  /** When the failures are forgotten, by `Time.elapsedMs`. */
   until: number
   inProgress: number
   readonly waiting: (() => void)[]
@@ -21,7 +22,10 @@ type Entry = {
  * burst of right secrets only queues: a customer who starts 20 processes at once must not see 429.
  * When there are too many keys, it drops the one that failed longest ago.
  */
-export function openAttemptGate(failuresMax: number, now = () => performance.now()): AttemptGate {
+export function openAttemptGate(
+  failuresMax: number,
+  now = () => systemTime.elapsedMs(),
+): AttemptGate {
   const entries = new Map<string, Entry>()
   const entryOf = (key: string): Entry => {
     const known = entries.get(key)

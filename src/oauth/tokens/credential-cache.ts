@@ -3,6 +3,7 @@ import { problem } from '../../contract/problem.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { limits } from '../../platform/limits.ts'
 import type { Logger } from '../../platform/log.ts'
+import { systemTime } from '../../platform/time.ts'
 import type { Client, CredentialStore, Recovery } from '../../store/credentials.ts'
 import type { Keyring } from '../../vault/keyring.ts'
 import { isSealed, notSealed } from '../clients/client-seal.ts'
@@ -119,7 +120,7 @@ export async function openCredentialCache(deps: CredentialCacheDeps): Promise<Cr
     },
     refreshForUnknownKey: () => {
       // Requests within the interval share one refresh and wait for its result.
-      const now = performance.now()
+      const now = systemTime.elapsedMs()
       const isDue = now - unknownKey.at >= limits.unknownKeyIntervalMs
       if (isDue) unknownKey = { at: now, refreshed: refresh() }
       return unknownKey.refreshed

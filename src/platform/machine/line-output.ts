@@ -1,6 +1,6 @@
 import { constants, fstatSync, openSync, writeSync } from 'node:fs'
 import { limits } from '../limits.ts'
-import { systemSchedule } from '../schedule.ts'
+import { systemTime } from '../time.ts'
 
 /** Writes lines to a sink and never waits for their reader. */
 export type LineOutput = {
@@ -80,7 +80,7 @@ export function openLineOutput(
     isBehind = drain() !== undefined
     delayMs =
       !isBehind || waitingBytes < before ? RETRY_MS_MIN : Math.min(delayMs * 2, RETRY_MS_MAX)
-    if (isBehind) systemSchedule.after(delayMs, retry)
+    if (isBehind) systemTime.after(delayMs, retry)
   }
   // The retry takes later lines along.
   const handOver = () => {
@@ -95,8 +95,8 @@ export function openLineOutput(
     })
   }
   const handOverAtExit = () => {
-    const until = performance.now() + limits.logFlushMs
-    while (drain() === 'EAGAIN' && performance.now() < until) pause(RETRY_MS_MIN)
+    const until = systemTime.elapsedMs() + limits.logFlushMs
+    while (drain() === 'EAGAIN' && systemTime.elapsedMs() < until) pause(RETRY_MS_MIN)
   }
   return {
     write: (line, isUrgent) => {

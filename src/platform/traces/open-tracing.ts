@@ -8,6 +8,7 @@ import { printable } from '../../values/printable.ts'
 import { ConfigError } from '../config.ts'
 import { limits } from '../limits.ts'
 import type { Logger } from '../log.ts'
+import { systemTime } from '../time.ts'
 import { version } from '../version.ts'
 import { openRecorder, type Recorder } from './recorder.ts'
 import { readTracingSettings, type TracingSettings } from './tracing-settings.ts'
@@ -105,8 +106,8 @@ function openFailures(log: Logger) {
   let warnedAt = Number.NEGATIVE_INFINITY
   const lose = (spans: number, error?: Error) => {
     lost += spans
-    if (performance.now() - warnedAt < limits.spansLostWarnedMs) return
-    warnedAt = performance.now()
+    if (systemTime.elapsedMs() - warnedAt < limits.spansLostWarnedMs) return
+    warnedAt = systemTime.elapsedMs()
     const { message = 'the receiver is too slow' } = error ?? {}
     // The status line of a receiver may say anything, at any length.
     log.warn(
@@ -142,12 +143,12 @@ function openFailures(log: Logger) {
 
 async function flush(provider: { shutdown(): Promise<void> }, log: Logger): Promise<void> {
   const late = Promise.withResolvers<string>()
-  const timer = setTimeout(() => late.resolve('late'), limits.spansFlushedMs)
+  const cancel = systemTime.after(limits.spansFlushedMs, () => late.resolve('late'))
   const ended = provider.shutdown().then(
     () => undefined,
     () => 'failed',
   )
   const outcome = await Promise.race([ended, late.promise])
-  clearTimeout(timer)
+  cancel()
   if (outcome !== undefined) log.warn({ outcome }, 'the last traces were not sent')
 }

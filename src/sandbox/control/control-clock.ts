@@ -1,7 +1,8 @@
 import type { BodyInput, OperatorWorks } from '../../contract/operation.ts'
 import { invalidParameters } from '../../contract/problem.ts'
 import { moveSandboxClock, readSandboxClock } from '../../operations/sandbox/sandbox-clock.ts'
-import { type MovableClock, systemClock } from '../../platform/clock.ts'
+import type { MovableClock } from '../../platform/clock.ts'
+import { systemTime } from '../../platform/time.ts'
 import { parseInstant, printInstant } from '../../values/instant.ts'
 
 /** Tokens, certificates and clients handle these times. */
@@ -37,7 +38,7 @@ function offsetOf(body: BodyInput, offset: bigint): bigint {
     throw invalidParameters([{ parameter: other, code: 'conflicting', reason }])
   }
   if (given === 'real') return 0n
-  const real = systemClock()
+  const real = systemTime.now()
   const now =
     given === 'now'
       ? (parseInstant(body.get('now') ?? '')?.micros ?? real)

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { setTimeout as pausing } from 'node:timers/promises'
 import type { BodyInput, OperatorWorks } from '../../contract/operation.ts'
 import {
   invalidParameters,
@@ -19,6 +18,7 @@ import {
   tokenOperation,
 } from '../../operations/sandbox/sandbox-faults.ts'
 import { limits } from '../../platform/limits.ts'
+import { systemTime } from '../../platform/time.ts'
 import type { Customers } from './control-customers.ts'
 
 export type Fault = {
@@ -117,7 +117,7 @@ const meets = ({ operation }: Fault, requested: string): boolean =>
 
 async function delay(ms: number, signal: AbortSignal): Promise<void> {
   try {
-    await pausing(ms, undefined, { signal })
+    await systemTime.pause(ms, signal)
   } catch (error) {
     throw problem('unavailable', 'the sandbox is closing', { retryAfter: 1, cause: error })
   }

@@ -1,6 +1,6 @@
-import { setImmediate as turn } from 'node:timers/promises'
 import type { Resource } from '../../contract/resource.ts'
 import { limits } from '../../platform/limits.ts'
+import { turn } from '../../platform/time.ts'
 import type { Dialect } from '../dialect.ts'
 import { bodyChecksum } from '../integrity/checksum.ts'
 import { isLive } from '../integrity/record-content.ts'

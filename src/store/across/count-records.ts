@@ -1,6 +1,6 @@
-import { setImmediate as turn } from 'node:timers/promises'
 import type { Resource } from '../../contract/resource.ts'
 import { limits } from '../../platform/limits.ts'
+import { systemTime, turn } from '../../platform/time.ts'
 import { largest, smallest } from '../../values/bounds.ts'
 import type { Dialect } from '../dialect.ts'
 import { positionMicros } from '../position.ts'
@@ -25,7 +25,7 @@ export async function countRecords(
   let after: AcrossPlace | undefined
   let [count, read] = [0, 0]
   let more = true
-  while (more && read < limits.attentionRowsMax && performance.now() < deadline) {
+  while (more && read < limits.attentionRowsMax && systemTime.elapsedMs() < deadline) {
     const asked = { ...selection, order: 'DESC', limit: rowsMax, after } as const
     const rows = await reads.rows(placesInOrder(resource, asked, rowsMax, dialect, storedAt))
     for (const row of rows) {

@@ -16,7 +16,7 @@ import { joinEntries } from './join-entries.ts'
 /** What an adapter gives the writer of the audit log. */
 export type AuditSessions = {
   readonly dialect: Dialect
-  /** Runs the statement in a commit that is on disk, by a deadline of `performance.now()`. */
+  /** Runs the statement in a commit that is on disk, by a deadline of `Time.elapsedMs`. */
   readonly append: (statement: Statement, deadline: number) => Promise<void>
   /** The time that an entry may take, and the part of it that may pass before its commit. */
   readonly withinMs: number

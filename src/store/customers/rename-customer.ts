@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { limits } from '../../platform/limits.ts'
+import { systemTime } from '../../platform/time.ts'
 import { parseDisplayName } from '../../values/display-name.ts'
 import type { Dialect } from '../dialect.ts'
 import type { CustomerRegister } from '../records/customer-entries.ts'
@@ -36,5 +37,5 @@ export function openRename(
         await rows({ text: addTerm, values: [found, at + 1, term] })
       }
       return true
-    }, performance.now() + limits.storeLockWaitMs)
+    }, systemTime.elapsedMs() + limits.storeLockWaitMs)
 }

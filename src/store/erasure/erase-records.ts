@@ -1,6 +1,7 @@
 import { fullTable } from '../../contract/resource.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { limits } from '../../platform/limits.ts'
+import { systemTime } from '../../platform/time.ts'
 import { resources } from '../../resources/catalogue.ts'
 import { largest, smallest } from '../../values/bounds.ts'
 import type { Dialect } from '../dialect.ts'
@@ -55,7 +56,7 @@ export function openEraser(
           return { removed: { ...removed, keys }, next: undefined }
         }
         return { removed, next: place }
-      }, performance.now() + limits.storeLockWaitMs),
+      }, systemTime.elapsedMs() + limits.storeLockWaitMs),
   }
 }
 

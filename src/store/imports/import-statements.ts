@@ -1,11 +1,12 @@
 import type { RunningState, WaitCode } from '../../contract/import-states.ts'
 import { limits } from '../../platform/limits.ts'
+import { systemTime } from '../../platform/time.ts'
 import { DAY_MICROS } from '../../values/instant.ts'
 import { type Dialect, openParameters, type ParameterType } from '../dialect.ts'
 import type { ImportOutcome, ImportsPart, NewImport } from '../imports.ts'
 import type { Statement, Value } from '../session.ts'
 
-/** What a process has noted of an import. Times are by `performance.now()`. */
+/** What a process has noted of an import. Times are by `Time.elapsedMs`. */
 export type Noted = {
   readonly id: string
   readonly entry: NewImport
@@ -143,7 +144,7 @@ const isOfClients = (customer: string): string =>
   `(bound_to = ${customer} and client_id is not null)`
 
 const microsSince = (at: number | undefined): bigint | null =>
-  at === undefined ? null : BigInt(Math.round((performance.now() - at) * 1000))
+  at === undefined ? null : BigInt(Math.round((systemTime.elapsedMs() - at) * 1000))
 
 function valuesOf(noted: Noted): Readonly<Record<Column, Value>> {
   const { id, entry, state, waitsFor = null, recordsRead, isRead, ended } = noted

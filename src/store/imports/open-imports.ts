@@ -2,6 +2,7 @@ import { v7 as timeOrderedUuid } from 'uuid'
 import type { Background, Ran } from '../../background.ts'
 import { limits } from '../../platform/limits.ts'
 import type { Logger } from '../../platform/log.ts'
+import { systemTime } from '../../platform/time.ts'
 import type { Dialect } from '../dialect.ts'
 import { ImportCancelled, type ImportRegistry, type RunningImport } from '../imports.ts'
 import type { Reads } from '../session.ts'
@@ -80,7 +81,7 @@ export function openImports(sessions: ImportSessions): ImportRegistry {
       const each: Kept = {
         id: timeOrderedUuid(),
         entry,
-        begunAt: performance.now(),
+        begunAt: systemTime.elapsedMs(),
         cancelling: new AbortController(),
         state: 'reading',
         waitsFor: undefined,
@@ -157,7 +158,7 @@ const runningOver = (each: Kept, changed: () => void): RunningImport => ({
     changed()
   },
   end: (outcome) => {
-    each.ended ??= { at: performance.now(), outcome }
+    each.ended ??= { at: systemTime.elapsedMs(), outcome }
     each.endKeepAlive()
     changed()
   },

@@ -2,6 +2,7 @@ import type { Background } from '../../background.ts'
 import type { Resource } from '../../contract/resource.ts'
 import { limits } from '../../platform/limits.ts'
 import type { Logger } from '../../platform/log.ts'
+import { systemTime } from '../../platform/time.ts'
 import { sharedTables, tablesOf } from '../schema/tables.ts'
 import { StoreDamaged } from '../unavailable.ts'
 import type { DamageList } from './damage.ts'
@@ -122,7 +123,7 @@ export function startDamageWatch({
   scans,
   log,
   background,
-  elapsedMs = () => performance.now(),
+  elapsedMs = () => systemTime.elapsedMs(),
 }: WatchDeps): () => void {
   let metAtCheck = damage.met()
   let isStopped = false

@@ -1,7 +1,6 @@
-import { setTimeout as pausing } from 'node:timers/promises'
 import { type FairQueue, openFairQueue } from '../../platform/fair-queue.ts'
 import { limits } from '../../platform/limits.ts'
-import { systemSchedule } from '../../platform/schedule.ts'
+import { systemTime } from '../../platform/time.ts'
 import type { PendingRequest } from '../batch-queue.ts'
 import type { PutOutcome, SealedPut } from '../records/put.ts'
 import { CustomersLocked } from '../unavailable.ts'
@@ -11,7 +10,7 @@ import type { PutOutcomes } from './put-batch.ts'
 export type RunBatch = (batch: readonly SealedPut[], options: PutOptions) => Promise<PutOutcomes>
 
 export type PutOptions = {
-  /** By `performance.now()`. The transaction is rejected if it cannot begin by then. */
+  /** By `Time.elapsedMs`. The transaction is rejected if it cannot begin by then. */
   readonly deadline: number
   /** Whether it waits for the locks of others, or leaves what is locked for later. */
   readonly waits: boolean
@@ -46,7 +45,7 @@ export function openLockedCustomers(): (run: RunBatch) => LockedCustomers {
     waitingMax: limits.lockedRecordsMax,
     waitingPerKeyMax: limits.lockedRecordsMax,
     waitMs: limits.putCustomerMs,
-    schedule: systemSchedule,
+    schedule: systemTime,
     refusal: () => new CustomersLocked(),
   })
   let waiting = 0
@@ -56,7 +55,7 @@ export function openLockedCustomers(): (run: RunBatch) => LockedCustomers {
       while (lane.length > 0) {
         rejectLate(lane)
         const isBlocked = await inTurn(turns, customerId, () => runFirst(lane, run))
-        if (isBlocked) await pausing(limits.lockedRetryMs)
+        if (isBlocked) await systemTime.pause(limits.lockedRetryMs)
       }
       lanes.delete(customerId)
     }
@@ -79,7 +78,7 @@ export function openLockedCustomers(): (run: RunBatch) => LockedCustomers {
       join: (request) => {
         if (!lanes.has(request.record.customerId)) return undefined
         const result = Promise.withResolvers<PutOutcome>()
-        add({ request, requestedAt: performance.now(), result })
+        add({ request, requestedAt: systemTime.elapsedMs(), result })
         return result.promise
       },
     }
@@ -101,7 +100,7 @@ async function inTurn(turns: FairQueue, key: string, work: () => Promise<boolean
 }
 
 function rejectLate(lane: Pending[]): void {
-  const bound = performance.now() - (limits.recordPutMs - 2 * limits.lockedPutMs)
+  const bound = systemTime.elapsedMs() - (limits.recordPutMs - 2 * limits.lockedPutMs)
   for (const late of takeWhere(lane, ({ requestedAt }) => requestedAt < bound)) {
     late.result.reject(new CustomersLocked())
   }

@@ -1,5 +1,6 @@
 import { ConfigError } from '../../platform/config.ts'
 import { limits } from '../../platform/limits.ts'
+import { systemTime } from '../../platform/time.ts'
 import type { FeeQuoteStore } from '../fee-quotes.ts'
 import { openFeeQuotes } from '../quotes/open-quotes.ts'
 import type {
@@ -64,7 +65,7 @@ const sessionsOf = (servers: Servers): OperatorSessions => ({
 const issueOn =
   (customers: Servers): IssueBatch =>
   async (batch, deadline) => {
-    const withinMs = deadline - performance.now()
+    const withinMs = deadline - systemTime.elapsedMs()
     const rows = await customers.onPrimary((connection) => issue(connection, batch), withinMs)
     if (rows === 'values-refused') return rows
     const answers: IssueAnswer[] = []

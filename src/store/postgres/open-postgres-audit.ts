@@ -1,6 +1,7 @@
 import { ConfigError } from '../../platform/config.ts'
 import { limits } from '../../platform/limits.ts'
 import type { ServerAddress } from '../../platform/postgres-url.ts'
+import { systemTime } from '../../platform/time.ts'
 import type { PurposeKeyStore } from '../../vault/purpose-key.ts'
 import { openAudit } from '../audit/open-audit.ts'
 import { openAuditReader } from '../audit/open-audit-reader.ts'
@@ -37,7 +38,7 @@ const insertingOn = (servers: Servers, deadline: number): Pick<Connection, 'rows
   rows: (statement) =>
     servers.onPrimary(
       (connection) => committed(connection.rows(statement)),
-      deadline - performance.now(),
+      deadline - systemTime.elapsedMs(),
     ),
 })
 

@@ -1,4 +1,5 @@
 import { limits } from '../../platform/limits.ts'
+import { systemTime } from '../../platform/time.ts'
 import type { Dialect } from '../dialect.ts'
 import type { FeeQuoteStore } from '../fee-quotes.ts'
 import { text, whole } from '../row.ts'
@@ -27,7 +28,7 @@ export function openEraseQuotes({
       const erased = await rows({ text: eraseIn, values })
       await rows({ text: forgetDue, values: [customerId] })
       return { count: erased.length, next }
-    }, performance.now() + limits.storeLockWaitMs)
+    }, systemTime.elapsedMs() + limits.storeLockWaitMs)
   }
 }
 

@@ -26,7 +26,7 @@ export type IssueRequest = {
 }
 
 /**
- * Stores the quotes of a batch in one commit, by a deadline of `performance.now()`. Counts the open
+ * Stores the quotes of a batch in one commit, by a deadline of `Time.elapsedMs`. Counts the open
  * quotes once for each client. `values-refused`: nothing is stored, because the database refuses a
  * value of one of several quotes.
  */

@@ -60,7 +60,7 @@ export type Counted = {
 export type AcrossRecords = {
   /** What lists show of records, by the ids that have a record. */
   listed(ids: readonly string[]): Promise<ReadonlyMap<string, Pick<AcrossRecord, 'body'>>>
-  /** Counts the newest records, a bounded number, until a deadline of `performance.now()`. */
+  /** Counts the newest records, a bounded number, until a deadline of `Time.elapsedMs`. */
   count(counting: Counting, deadline: number): Promise<Counted>
   /** The starts of the places that a term has, each up to its first blank. */
   startsOf(term: ByTerm['term'], customerId: string | undefined): Promise<readonly string[]>

@@ -1,6 +1,7 @@
 import type { Tenant } from '../../contract/principal.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { limits } from '../../platform/limits.ts'
+import { systemTime } from '../../platform/time.ts'
 import {
   type CustomerKey,
   makeCustomerKey,
@@ -46,7 +47,7 @@ export function openStoredKeys(deps: StoredKeysDeps): CustomerKeySource {
       (await find(customer, 'fresh')) ??
       (await transact(
         (session) => ensureKeys(session, deps, customer),
-        performance.now() + limits.recordLockedMs,
+        systemTime.elapsedMs() + limits.recordLockedMs,
       )),
     make: async (customer) => {
       const key = makeCustomerKey(customer, systemRandom, await indexKey(deps))

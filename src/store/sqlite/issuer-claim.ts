@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { makePrivateFile } from '../../platform/machine/private-files.ts'
+import { systemTime } from '../../platform/time.ts'
 import { beginWriting, failureOf, isBusy } from './database.ts'
 import { retryWhileLocked } from './locks.ts'
 
@@ -21,7 +22,7 @@ export async function claimIssuer(path: string, issuer: string): Promise<IssuerC
   // The server listens already, so nothing waits inside SQLite.
   const db = new DatabaseSync(path, { timeout: 0 })
   const within = <T>(waitMs: number, work: () => T) =>
-    retryWhileLocked(work, performance.now() + waitMs, `another process has locked ${path}`)
+    retryWhileLocked(work, systemTime.elapsedMs() + waitMs, `another process has locked ${path}`)
   const readAndHold = () => within(WAIT_MS, () => holdIssuer(db))
   try {
     // WAL would let a writer change the name beside the readers.

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { setTimeout as pausing } from 'node:timers/promises'
 import { limits } from '../../platform/limits.ts'
+import { systemTime } from '../../platform/time.ts'
 import type { Session, Transact } from '../session.ts'
 import { inStatement } from '../traced-work.ts'
 import { NothingChanged } from '../unavailable.ts'
@@ -10,11 +10,11 @@ import { openSession } from './session.ts'
 /**
  * Runs the work, and again after growing pauses while another process's lock refuses it. The
  * connection has no busy timeout, so the event loop goes on. Work that is refused has no effect.
- * Throws a StoreUnavailable at the deadline, which is by `performance.now()`.
+ * Throws a StoreUnavailable at the deadline, which is by `Time.elapsedMs`.
  */
 export async function retryWhileLocked<T>(
   work: () => T | Promise<T>,
-  deadline: number = performance.now() + limits.storeWriteMs,
+  deadline: number = systemTime.elapsedMs() + limits.storeWriteMs,
   reason = LOCKED,
   pauseMsMax: number = limits.storeRetryMsMax,
 ): Promise<T> {
@@ -23,9 +23,9 @@ export async function retryWhileLocked<T>(
       return await work()
     } catch (error) {
       if (!isBusy(error)) throw failureOf(error)
-      if (performance.now() >= deadline) throw new NothingChanged(reason, { cause: error })
+      if (systemTime.elapsedMs() >= deadline) throw new NothingChanged(reason, { cause: error })
     }
-    await pausing(pauseMs)
+    await systemTime.pause(pauseMs)
   }
 }
 
@@ -58,7 +58,7 @@ export function queueTransactions(connection: Connection, waitMs?: number): Tran
 function openQueue({ isOpen }: Connection, waitMs: number = limits.storeWriteMs) {
   let previous: Promise<unknown> = Promise.resolve()
   let waiting = 0
-  return <T>(run: () => T | Promise<T>, deadline = performance.now() + waitMs): Promise<T> => {
+  return <T>(run: () => T | Promise<T>, deadline = systemTime.elapsedMs() + waitMs): Promise<T> => {
     if (waiting >= limits.storeWritesWaitingMax) {
       return Promise.reject(new NothingChanged('too many writes wait for the database'))
     }

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
-import { systemClock } from '../../platform/clock.ts'
 import { limits } from '../../platform/limits.ts'
+import { systemTime } from '../../platform/time.ts'
 import type { AppliedAt } from '../opened-stores.ts'
 import { text, whole } from '../row.ts'
 import {
@@ -66,7 +66,7 @@ function applyNext(db: DatabaseSync, steps: readonly Step[]): void {
   const [step] = dueSteps(steps, appliedTo(db))
   if (step === undefined) return
   db.exec(createStepTable(dialect))
-  db.exec(applyStep(step, dialect, systemClock()))
+  db.exec(applyStep(step, dialect, systemTime.now()))
 }
 
 function appliedTo(db: DatabaseSync): readonly (AppliedStep & AppliedAt)[] {

@@ -1,6 +1,6 @@
-import { setImmediate as turn } from 'node:timers/promises'
 import type { Clock } from '../../platform/clock.ts'
 import { limits } from '../../platform/limits.ts'
+import { systemTime, turn } from '../../platform/time.ts'
 import { eventKinds } from '../../resources/event-types.ts'
 import { largest, smallest } from '../../values/bounds.ts'
 import type { Dialect } from '../dialect.ts'
@@ -33,7 +33,7 @@ export function openChangeLog(
     // A write for each look would be one for each reader that polls.
     const [look] = await sessions.rows({ text: statements.hasDue, prepare: true })
     if (!isTrue(look?.has_due)) return false
-    const deadline = performance.now() + limits.changesListedMs
+    const deadline = systemTime.elapsedMs() + limits.changesListedMs
     const list = (session: Session) => listDue(session, dialect, statements, clock())
     return await sessions.transact(list, deadline).catch((error: unknown) => {
       // A merge holds the store. What the log lacks comes later.

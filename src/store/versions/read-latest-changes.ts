@@ -1,5 +1,5 @@
-import { setImmediate as turn } from 'node:timers/promises'
 import { limits } from '../../platform/limits.ts'
+import { turn } from '../../platform/time.ts'
 import { eventKinds } from '../../resources/event-types.ts'
 import { largest } from '../../values/bounds.ts'
 import type { Dialect } from '../dialect.ts'

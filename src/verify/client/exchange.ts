@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
-import { setTimeout as delay } from 'node:timers/promises'
 import { readBody } from '../../platform/bounded-fetch.ts'
 import { parseJson } from '../../platform/parse-json.ts'
+import { systemTime } from '../../platform/time.ts'
 import { NoAnswer, NotTestable, need, Unreachable } from '../verdicts.ts'
 import { verifyLimits } from '../verify-limits.ts'
 
@@ -69,7 +69,7 @@ export function openSend(options: SendOptions): Send {
       need(answered.status !== 429, 'the server limits the requests of this client (HTTP 429)')
       return answered
     }
-    await delay(waitSeconds * 1000)
+    await systemTime.pause(waitSeconds * 1000)
     return send(url, call, retries - 1)
   }
   return (url, call = {}) => send(url, call, verifyLimits.retriesMax)
@@ -89,7 +89,7 @@ async function exchangeOf(
   const { sent, ...about } = call
   const request = `${call.method ?? 'GET'} ${url}`
   const asked = { request, ...(sent !== undefined && { sent }) }
-  const signal = AbortSignal.any([run, AbortSignal.timeout(timeoutMs)])
+  const { signal, end } = systemTime.deadline(timeoutMs, run)
   // A redirect could carry the token to another host.
   const init = { ...about, signal, redirect: 'manual' } as const
   try {
@@ -115,6 +115,8 @@ async function exchangeOf(
       throw new NoAnswer('undecodable', says, asked)
     }
     throw new NoAnswer('incomplete', `the connection broke off ${why}`, asked)
+  } finally {
+    end()
   }
 }
 

@@ -1,3 +1,4 @@
+import { systemTime } from '../../platform/time.ts'
 import { type Item, idOf, isItem, memberOf, textOf } from '../json.ts'
 import { need } from '../verdicts.ts'
 import { verifyLimits } from '../verify-limits.ts'
@@ -58,7 +59,7 @@ export async function readFeed(
   query: Query,
   { pagesMax = verifyLimits.pagesMax, token }: { pagesMax?: number; token?: string } = {},
 ): Promise<Feed> {
-  const time = AbortSignal.timeout(verifyLimits.walkMs)
+  const time = systemTime.deadline(verifyLimits.walkMs).signal
   const pages: EventPage[] = []
   const feed = (isWhole: boolean): Feed => ({
     pages,

@@ -1,3 +1,4 @@
+import { systemTime } from '../../platform/time.ts'
 import { counted } from '../../values/counted.ts'
 import type { List } from '../contract.ts'
 import { type Item, isItem, memberOf, textOf, timeOf } from '../json.ts'
@@ -38,7 +39,7 @@ export async function readPages(
   pagesMax: number,
   first?: Sample,
 ): Promise<Pages> {
-  const time = AbortSignal.timeout(verifyLimits.walkMs)
+  const time = systemTime.deadline(verifyLimits.walkMs).signal
   const pages: Page[] = []
   for (let next: string | undefined = ''; next !== undefined; next = pages.at(-1)?.cursor) {
     if (pages.length === pagesMax || time.aborted) return stoppedAt(pages, time.aborted)

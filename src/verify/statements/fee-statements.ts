@@ -1,3 +1,4 @@
+import { systemTime } from '../../platform/time.ts'
 import { parseInstant } from '../../values/instant.ts'
 import type { Context, Statement } from '../check-statement.ts'
 import type { Exchange } from '../client/exchange.ts'
@@ -25,7 +26,7 @@ export const feeStatements: readonly Statement[] = [
         hold(textOf(answered.body, name) === request[name], `${name} differs`, answered)
       }
       const expires = parseInstant(textOf(answered.body, 'expires_at') ?? '')?.micros ?? 0n
-      hold(expires > BigInt(Date.now()) * 1000n, 'expires_at is not in the future', answered)
+      hold(expires > systemTime.now(), 'expires_at is not in the future', answered)
     },
   },
   {

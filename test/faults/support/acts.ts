@@ -1,5 +1,5 @@
 import { disableClient } from '../../../src/oauth/clients/clients.ts'
-import { systemClock } from '../../../src/platform/clock.ts'
+import { systemTime } from '../../../src/platform/time.ts'
 import { withdrawal } from '../../support/operation-calls.ts'
 import { type Answer, send } from './client.ts'
 import { credentialsOf, type Deployment } from './cluster.ts'
@@ -33,6 +33,6 @@ export const revoke = (url: string, client: string, token: string): Promise<Answ
 export async function disable({ stores }: Deployment, client: string): Promise<boolean> {
   const store = stores.credentials()
   const keyring = await stores.keyring(store)
-  const done = await disableClient({ store, keyring, clock: systemClock }, client)
+  const done = await disableClient({ store, keyring, clock: systemTime.now }, client)
   return !('refused' in done)
 }

@@ -3,8 +3,8 @@ import { randomBytes } from 'node:crypto'
 import { customerScopes } from '../../../src/contract/scopes.ts'
 import { type ImportReport, importEntries } from '../../../src/intake/files/import-file.ts'
 import { createSampleClient } from '../../../src/oauth/clients/clients.ts'
-import { systemClock } from '../../../src/platform/clock.ts'
 import { openLog } from '../../../src/platform/log.ts'
+import { systemTime } from '../../../src/platform/time.ts'
 import { migratePostgres } from '../../../src/store/postgres/schema/migrate.ts'
 import { openOperatorStores, type Stores } from '../../../src/stores.ts'
 import { systemRandom } from '../../../src/vault/random.ts'
@@ -121,7 +121,7 @@ export async function openDeployment(
     ...options.env,
   }
   const log = openLog('silent')
-  const clock = systemClock
+  const clock = systemTime.now
   const stores = await openOperatorStores({ config: configOf(env), clock, log })
   opened.defer(stores.close)
   const store = stores.credentials()

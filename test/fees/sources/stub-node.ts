@@ -5,7 +5,7 @@ import type { TestContext } from 'node:test'
 import { openBackground } from '../../../src/background.ts'
 import type { FeeEvent, FeeSourceDeps } from '../../../src/fees/sources/fee-event.ts'
 import { type FeeRefresher, openFeeRefresher } from '../../../src/fees/sources/fee-refresher.ts'
-import type { Schedule } from '../../../src/platform/schedule.ts'
+import type { Timers } from '../../../src/platform/schedule.ts'
 import { now, scheduleWith } from '../sample-basis.ts'
 
 export type Answer = (request: IncomingMessage, response: ServerResponse, body: string) => void
@@ -77,7 +77,7 @@ export function testDeps(start = now): TestDeps {
   }
 }
 
-export type ManualTimers = Schedule & {
+export type ManualTimers = Timers & {
   /** Runs the oldest timer and waits until its task has set the next. Returns the new delay. */
   readonly fire: () => Promise<number>
   readonly waiting: () => number

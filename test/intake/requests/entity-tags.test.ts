@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { systemClock } from '../../../src/platform/clock.ts'
+import { systemTime } from '../../../src/platform/time.ts'
 import { describeService } from '../../support/describe-service.ts'
 import { operatorToken } from '../../support/operator-token.ts'
 import { aFiatAccount, anId } from '../../support/records.ts'
 
 /** A clock that stands, so that a tag can differ only by what else it is made of. */
-const NOW = systemClock()
+const NOW = systemTime.now()
 
 const tokens: string[] = []
 const scopes = ['ingest:write_fiat_accounts', 'ingest:read_record']

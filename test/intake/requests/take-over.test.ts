@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { pino } from 'pino'
 import { operatorScopes } from '../../../src/contract/scopes.ts'
-import { systemClock } from '../../../src/platform/clock.ts'
 import { limits } from '../../../src/platform/limits.ts'
+import { systemTime } from '../../../src/platform/time.ts'
 import { addCustomerClient } from '../../support/customer-client.ts'
 import { describeService } from '../../support/describe-service.ts'
 import { type Called, fetchToken } from '../../support/harness.ts'
@@ -20,7 +20,7 @@ import {
 let token: string
 let bound: string
 let customer: string
-let now = systemClock()
+let now = systemTime.now()
 const lines: Record<string, unknown>[] = []
 const log = pino({ level: 'info' }, { write: (line: string) => lines.push(JSON.parse(line)) })
 const service = describeService({ clock: () => now, log }, async () => {

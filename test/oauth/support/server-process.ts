@@ -4,7 +4,7 @@ import { openBackground } from '../../../src/background.ts'
 import type { Route } from '../../../src/contract/request.ts'
 import { staticDocument } from '../../../src/http/documents/static-document.ts'
 import { openOAuth } from '../../../src/oauth/open-oauth.ts'
-import { systemClock } from '../../../src/platform/clock.ts'
+import { systemTime } from '../../../src/platform/time.ts'
 import { openVault } from '../../../src/vault/open-vault.ts'
 import { systemRandom } from '../../../src/vault/random.ts'
 import { openCredentialsAt } from '../../support/store-place.ts'
@@ -13,7 +13,7 @@ import { listen } from './server.ts'
 const [where = '', keyFile = ''] = process.argv.slice(2)
 const store = await openCredentialsAt(where, 'server')
 const masters = { masterKey: undefined, previousMasterKey: undefined, keyFile }
-const clock = systemClock
+const clock = systemTime.now
 const keyring = await openVault({ store, ...masters, clock, random: systemRandom })
 
 let routes: readonly Route[] = []

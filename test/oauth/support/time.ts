@@ -1,8 +1,9 @@
 import { openBackground } from '../../../src/background.ts'
-import { type Clock, systemClock } from '../../../src/platform/clock.ts'
+import type { Clock } from '../../../src/platform/clock.ts'
+import { systemTime } from '../../../src/platform/time.ts'
 
 /** Jobs whose timers never fire. The test starts each run itself. */
-export const stoppedJobs = () => openBackground(systemClock, { after: () => () => {} })
+export const stoppedJobs = () => openBackground(systemTime.now, { after: () => () => {} })
 
 /** A manual clock. It starts at 2026-03-01T12:00:00Z. */
 export type SetClock = Clock & { advance(seconds: number): void }

@@ -20,7 +20,7 @@ import { costOf } from '../../../src/fees/cost-model.ts'
 import { observeNetwork } from '../../../src/fees/sources/networks/observe-network.ts'
 import { nodeClient } from '../../../src/fees/sources/nodes/node-client.ts'
 import { observeChainlink } from '../../../src/fees/sources/prices/price-sources.ts'
-import { systemClock } from '../../../src/platform/clock.ts'
+import { systemTime } from '../../../src/platform/time.ts'
 import { largest } from '../../../src/values/bounds.ts'
 import type { CryptoNetwork } from '../../../src/values/network.ts'
 import { scheduleWith } from '../../fees/sample-basis.ts'
@@ -35,7 +35,7 @@ const recipient = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed'
 const gasPriceOracle = '0x420000000000000000000000000000000000000F'
 const l1Block = '0x4200000000000000000000000000000000000015'
 const unlimited = () => new AbortController().signal
-const systemNow = (): bigint => systemClock()
+const systemNow = (): bigint => systemTime.now()
 
 async function observe(network: CryptoNetwork, url: string, overrides: object = {}) {
   const plan = scheduleWith({ networks: { [network]: overrides } }).networks[network]
@@ -86,7 +86,7 @@ describe('a local EVM node', () => {
   it('gives the same feed price to viem', async (test) => {
     const url = await startAnvil(test, '--chain-id', '1')
     const feed = '0x5f4eC3Df9cbd43714FE2740f5E3616155c5b8419'
-    const updatedAt = systemClock() / 1_000_000n - 60n
+    const updatedAt = systemTime.now() / 1_000_000n - 60n
     await installFeed(url, feed, 412_345_678_901n, updatedAt)
     const chain = createPublicClient({ chain: mainnet, transport: http(url) })
     const abi = parseAbi([

@@ -5,8 +5,8 @@ import { costOf } from '../../../src/fees/cost-model.ts'
 import { observeNetwork } from '../../../src/fees/sources/networks/observe-network.ts'
 import { at, type ExactJson } from '../../../src/fees/sources/nodes/exact-json.ts'
 import { nodeClient } from '../../../src/fees/sources/nodes/node-client.ts'
-import { systemClock } from '../../../src/platform/clock.ts'
 import { Secret } from '../../../src/platform/secret.ts'
+import { systemTime } from '../../../src/platform/time.ts'
 import { parseDecimal } from '../../../src/values/decimal.ts'
 import { scheduleWith } from '../../fees/sample-basis.ts'
 import { type LitecoinNode, litecoindExists, startLitecoind } from './litecoin-node.ts'
@@ -17,7 +17,7 @@ const onTestChain = { chain: 'regtest', inputs: 1, known_block: { height: 0 } }
 async function observe(node: LitecoinNode, overrides: object) {
   const plan = scheduleWith({ networks: { LITECOIN: overrides } }).networks.LITECOIN
   const client = nodeClient({ url: node.url, authorization: new Secret(node.authorization) })
-  const now = systemClock()
+  const now = systemTime.now()
   return observeNetwork(client, plan, now, new AbortController().signal)
 }
 

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
 import { backupCheck } from '../../../src/doctor/backup-check.ts'
-import { type Clock, systemClock } from '../../../src/platform/clock.ts'
+import type { Clock } from '../../../src/platform/clock.ts'
 import { loadConfig } from '../../../src/platform/config.ts'
+import { systemTime } from '../../../src/platform/time.ts'
 import { openStateless } from '../../../src/store/postgres/cluster/with-primary.ts'
 import { postgresChecks } from '../../../src/store/postgres/inspect/postgres-checks.ts'
 import { lastArchivedAt } from '../../../src/stores.ts'
@@ -54,7 +55,7 @@ describe('doctor on PostgreSQL', { skip: testStore !== 'postgres' && 'needs Post
 
   const inspected = async (
     env: Readonly<Record<string, string>> = {},
-    clock: Clock = systemClock,
+    clock: Clock = systemTime.now,
   ) => {
     const DATABASE_URL = url('bursar')
     const config = loadConfig({ env: { DATABASE_URL, ...environment(), ...env }, file: null })
@@ -165,7 +166,7 @@ describe('doctor on PostgreSQL', { skip: testStore !== 'postgres' && 'needs Post
   })
 
   test('finds a clock that differs from the database’s', async () => {
-    const [found] = await inspected({}, () => systemClock() + 5_000_000n)
+    const [found] = await inspected({}, () => systemTime.now() + 5_000_000n)
     assert.match(
       String(found),
       /^clock: the clock of this machine is (49\d\d|5000) ms ahead of the database’s$/,
@@ -212,8 +213,8 @@ describe('doctor on PostgreSQL', { skip: testStore !== 'postgres' && 'needs Post
     await asSuperuser('select pg_switch_wal()')
     await until(async () => (await archived()) !== undefined)
     const backups = { lastAt: archived, advice: 'archive the log' }
-    assert.deepEqual(await backupCheck(backups, systemClock).find(), [])
-    const aDayLater = () => systemClock() + 27n * 3_600_000_000n
+    assert.deepEqual(await backupCheck(backups, systemTime.now).find(), [])
+    const aDayLater = () => systemTime.now() + 27n * 3_600_000_000n
     const [found] = await backupCheck(backups, aDayLater).find()
     assert.equal(found?.what, 'the newest backup is 27 hours old')
   })

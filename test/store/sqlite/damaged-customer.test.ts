@@ -3,7 +3,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { asTenant } from '../../../src/contract/principal.ts'
-import { systemClock } from '../../../src/platform/clock.ts'
+import { systemTime } from '../../../src/platform/time.ts'
 import { statement } from '../../../src/resources/statement.ts'
 import { openSqliteStore } from '../../../src/store/sqlite/open-sqlite-store.ts'
 import { temporaryFolder } from '../../support/harness.ts'
@@ -16,7 +16,7 @@ test('a list shows no records of the customer to which a damaged index leads', a
   const folder = temporaryFolder()
   t.after(() => rmSync(folder, { recursive: true }))
   const path = join(folder, 'records.db')
-  const stored = openSqliteStore(path, systemClock, testSealing)
+  const stored = openSqliteStore(path, systemTime.now, testSealing)
   for (const [at, customer_id] of ['first', 'second', 'third'].entries()) {
     await take(stored, 'statements', [aStatement({ id: anId(at + 1), customer_id })])
   }
@@ -27,7 +27,7 @@ test('a list shows no records of the customer to which a damaged index leads', a
   assert.ok(at > 0)
   content[at + 'third'.length] = 2
   writeFileSync(path, content)
-  const damaged = openSqliteStore(path, systemClock, testSealing)
+  const damaged = openSqliteStore(path, systemTime.now, testSealing)
   t.after(() => damaged.close())
   const filters = [[], [{ column: 'id', values: [anId(2), anId(3)] }]]
   for (const anyOf of filters) {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, before, describe, test } from 'node:test'
 import { asTenant } from '../../../src/contract/principal.ts'
-import { systemClock } from '../../../src/platform/clock.ts'
+import { systemTime } from '../../../src/platform/time.ts'
 import { recordKinds } from '../../../src/resources/catalogue.ts'
 import { fiatAccount } from '../../../src/resources/fiat-account.ts'
 import { issuerQuoteExecution as issuerQuote } from '../../../src/resources/issuer-quote-execution.ts'
@@ -94,7 +94,7 @@ const asked = reads()
 const expected = new Map<string, string>()
 
 before(async () => {
-  const store = openSqliteStore(whole, systemClock, testSealing)
+  const store = openSqliteStore(whole, systemTime.now, testSealing)
   const places = Array.from({ length: RECORDS }, (_, at) => at)
   const common = (at: number) => ({
     id: anId(at),
@@ -180,7 +180,7 @@ const unknownIn = (store: Store) =>
 /** Opens a damaged copy, unless its damage is found by the opening itself. */
 function opened(path: string): Store | undefined {
   try {
-    return openSqliteStore(path, systemClock, testSealing)
+    return openSqliteStore(path, systemTime.now, testSealing)
   } catch {
     return undefined
   }
@@ -240,14 +240,14 @@ describe('a store with flipped bits', () => {
     test(`keeps a mark over a restart until a check by ${name} has passed`, async () => {
       const path = join(folder, 'mended.db')
       writeFileSync(path, withoutIndex('statement_by_ref_id'), { mode: 0o600 })
-      const damaged = openSqliteStore(path, systemClock, testSealing)
+      const damaged = openSqliteStore(path, systemTime.now, testSealing)
       await check(damaged)
       assert.deepEqual(recordKinds.filter(isMarked(damaged)), ['statements'])
-      const other = openSqliteStore(path, systemClock, testSealing)
+      const other = openSqliteStore(path, systemTime.now, testSealing)
       await assert.rejects(listOf(other), StoreDamaged)
       await damaged.close()
       writeFileSync(path, readFileSync(whole), { mode: 0o600 })
-      const mended = openSqliteStore(path, systemClock, testSealing)
+      const mended = openSqliteStore(path, systemTime.now, testSealing)
       await assert.rejects(listOf(mended), StoreDamaged)
       assert.equal(await unknownIn(mended).catch((error: Error) => error.name), 'StoreUnavailable')
       await check(mended)

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { asTenant } from '../../../src/contract/principal.ts'
-import { systemClock } from '../../../src/platform/clock.ts'
+import { systemTime } from '../../../src/platform/time.ts'
 import { statement } from '../../../src/resources/statement.ts'
 import { openSqliteStore } from '../../../src/store/sqlite/open-sqlite-store.ts'
 import { StoreUnavailable } from '../../../src/store/unavailable.ts'
@@ -20,7 +20,7 @@ test('a get from a file with flipped bytes answers the record or refuses, and ne
   const folder = temporaryFolder()
   const path = join(folder, 'flipped.db')
   const ids = Array.from({ length: RECORDS }, (_, at) => anId(at + 1))
-  const before = openSqliteStore(path, systemClock, testSealing)
+  const before = openSqliteStore(path, systemTime.now, testSealing)
   const records = ids.map((id) => aStatement({ id, customer_id: acme, ref_id: id }))
   assert.equal((await take(before, 'statements', records)).faultCount, 0)
   const whole = await Promise.all(
@@ -29,7 +29,7 @@ test('a get from a file with flipped bytes answers the record or refuses, and ne
   await before.close()
   emptyWal(path)
   flipBytes(path)
-  const store = openSqliteStore(path, systemClock, testSealing)
+  const store = openSqliteStore(path, systemTime.now, testSealing)
   const outcomes = { right: 0, refused: 0, unknown: 0 }
   for (const [at, id] of ids.entries()) {
     try {

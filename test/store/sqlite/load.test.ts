@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, before, test } from 'node:test'
-import { systemClock } from '../../../src/platform/clock.ts'
+import { systemTime } from '../../../src/platform/time.ts'
 import type { Store } from '../../../src/store/records.ts'
 import { spaceFor } from '../../../src/store/sqlite/import/disk-space.ts'
 import { beginImport } from '../../../src/store/sqlite/import/import-connection.ts'
@@ -20,7 +20,7 @@ let store: Store
 
 before(() => {
   // The connection of a server, which stays open.
-  store = openSqliteStore(path, systemClock, testSealing)
+  store = openSqliteStore(path, systemTime.now, testSealing)
 })
 after(async () => {
   await store.close()
@@ -38,7 +38,7 @@ const storeWith = (deps: Omit<Parameters<typeof beginImport>[2], 'clock' | 'seal
   operator: {
     ...store.operator,
     beginLoad: (resource) =>
-      beginImport(path, resource, { clock: systemClock, seals: passingSeals(), ...deps }),
+      beginImport(path, resource, { clock: systemTime.now, seals: passingSeals(), ...deps }),
   },
 })
 
@@ -114,7 +114,7 @@ test('a merge is refused for what it writes, so the same file again needs no spa
 test('neither an import nor the scan makes a records file where the store has vanished', async () => {
   const volume = join(folder, 'volume')
   const lost = join(volume, 'records.db')
-  const vanishing = openSqliteStore(lost, systemClock, testSealing)
+  const vanishing = openSqliteStore(lost, systemTime.now, testSealing)
   for (const leave of ['folder', 'nothing']) {
     rmSync(volume, { recursive: true })
     if (leave === 'folder') mkdirSync(volume, { mode: 0o700 })

@@ -3,15 +3,15 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { openBackground } from '../../../src/background.ts'
-import { systemClock } from '../../../src/platform/clock.ts'
 import { openLog } from '../../../src/platform/log.ts'
+import { systemTime } from '../../../src/platform/time.ts'
 import { openSqliteImports } from '../../../src/store/sqlite/open-sqlite-imports.ts'
 import { temporaryFolder } from '../../support/harness.ts'
 
 test('an import is seen to run while its merge keeps the process busy', async (t) => {
   const path = join(temporaryFolder(), 'busy.credentials.db')
   const registry = openSqliteImports(path, {
-    clock: systemClock,
+    clock: systemTime.now,
     background: openBackground(),
     log: openLog('silent'),
     mergesHere: true,

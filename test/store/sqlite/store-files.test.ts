@@ -6,9 +6,9 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, describe, test } from 'node:test'
 import { openBackground } from '../../../src/background.ts'
-import { systemClock } from '../../../src/platform/clock.ts'
 import { limits } from '../../../src/platform/limits.ts'
 import type { Logger } from '../../../src/platform/log.ts'
+import { systemTime } from '../../../src/platform/time.ts'
 import { sqliteFiles } from '../../../src/store/sqlite/backup/sqlite-files.ts'
 import { openDatabase } from '../../../src/store/sqlite/database.ts'
 import { openedFiles } from '../../../src/store/sqlite/files/opened-files.ts'
@@ -47,7 +47,7 @@ function openWatched(name: string) {
     look = task
     return () => {}
   }
-  const background = openBackground(systemClock, { after })
+  const background = openBackground(systemTime.now, { after })
   const watch = watchFiles({ files, written: path, log, background })
   const close = async () => {
     watch.stop()

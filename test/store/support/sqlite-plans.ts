@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { systemClock } from '../../../src/platform/clock.ts'
+import { systemTime } from '../../../src/platform/time.ts'
 import { openSqliteStore } from '../../../src/store/sqlite/open-sqlite-store.ts'
 import { temporaryFolder } from '../../support/harness.ts'
 import { testSealing } from '../../support/test-sealing.ts'
@@ -12,7 +12,7 @@ export type Plans = ReturnType<typeof openPlans>
 export function openPlans() {
   const folder = temporaryFolder()
   const path = join(folder, 'plans.db')
-  const store = openSqliteStore(path, systemClock, testSealing)
+  const store = openSqliteStore(path, systemTime.now, testSealing)
   const db = new DatabaseSync(path)
   return {
     /** The steps of a query. */

@@ -1,3 +1,4 @@
+import { systemTime } from '../../../platform/time.ts'
 import type { CryptoNetwork } from '../../../values/network.ts'
 import type { Endpoint } from '../../schedule/schedule-members.ts'
 import type { FeeSourceDeps } from '../fee-event.ts'
@@ -44,8 +45,8 @@ export function endpointPool(
       if (deps.clock() < entry.notBefore) continue
       const { host } = entry.node
       try {
-        const signal = AbortSignal.any([stop, AbortSignal.timeout(answerTimeoutMs)])
-        const value = await observe(entry.node, signal)
+        const { signal, end } = systemTime.deadline(answerTimeoutMs, stop)
+        const value = await observe(entry.node, signal).finally(end)
         if (entry.failures > 0) deps.report({ event: 'node-recovered', network, host })
         entry.failures = 0
         return { value, host }

@@ -1,5 +1,6 @@
 import type { Ran } from '../../../background.ts'
 import { limits } from '../../../platform/limits.ts'
+import { systemTime } from '../../../platform/time.ts'
 import type { LivePrice } from '../../fee-basis.ts'
 import type { FeeSchedule, PriceSource } from '../../schedule/read-schedule.ts'
 import type { FeeSourceDeps } from '../fee-event.ts'
@@ -101,8 +102,8 @@ function openSource(
       ...base,
       name: node.host,
       observe: (stop) => {
-        const signal = AbortSignal.any([stop, AbortSignal.timeout(answerTimeoutMs)])
-        return observeHttpPrices(node, source, deps.clock(), signal)
+        const { signal, end } = systemTime.deadline(answerTimeoutMs, stop)
+        return observeHttpPrices(node, source, deps.clock(), signal).finally(end)
       },
     }
   }

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { limits } from '../../../platform/limits.ts'
+import { systemTime } from '../../../platform/time.ts'
 
 /** Node has one deadline for every request of a server. Streams need a longer one than others. */
 export type BodyDeadlines = {
@@ -14,7 +15,11 @@ export type BodyDeadlines = {
 type Expected = {
   request: IncomingMessage
   mayTakeLonger: boolean
-  readonly timer: NodeJS.Timeout
+  /** When the body must be whole, by `Time.elapsedMs`. */
+  endsAt: number
+  /** Undefined once the timer found a body that is whole, or may take longer. */
+  cancel: (() => void) | undefined
+  readonly look: () => void
 }
 
 /** A connection has one timer, since a timer for each request would burden garbage collection. */
@@ -33,18 +38,26 @@ export function openBodyDeadlines(bodyMs: number = limits.requestTimeoutMs): Bod
       if (known !== undefined) {
         known.request = request
         known.mayTakeLonger = false
-        known.timer.refresh()
+        known.endsAt = systemTime.elapsedMs() + bodyMs
+        known.cancel ??= systemTime.after(bodyMs, known.look)
         return
       }
-      const timer = setTimeout(() => {
+      const look = () => {
+        expected.cancel = undefined
         if (expected.mayTakeLonger || expected.request.complete || socket.destroyed) return
+        const leftMs = expected.endsAt - systemTime.elapsedMs()
+        if (leftMs > 0) {
+          expected.cancel = systemTime.after(leftMs, look)
+          return
+        }
         const error = new Error('the body was not sent in time')
         refuse(Object.assign(error, { code: 'ERR_HTTP_REQUEST_TIMEOUT' }), socket)
-      }, bodyMs)
-      timer.unref()
-      const expected: Expected = { request, mayTakeLonger: false, timer }
+      }
+      const endsAt = systemTime.elapsedMs() + bodyMs
+      const cancel = systemTime.after(bodyMs, look)
+      const expected: Expected = { request, mayTakeLonger: false, endsAt, cancel, look }
       connections.set(socket, expected)
-      socket.once('close', () => clearTimeout(timer))
+      socket.once('close', () => expected.cancel?.())
     },
   }
 }

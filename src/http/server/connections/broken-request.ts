@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream'
 import { type Problem, problem } from '../../../contract/problem.ts'
 import { limits } from '../../../platform/limits.ts'
 import type { Logger } from '../../../platform/log.ts'
-import { systemSchedule } from '../../../platform/schedule.ts'
+import { systemTime } from '../../../platform/time.ts'
 import { headersTooLarge } from '../refusals.ts'
 import { logRequest } from '../request-log.ts'
 import { renderProblem } from '../respond.ts'
@@ -78,7 +78,7 @@ export function answerOnSocket(socket: Duplex, problem: Problem, log: Logger): v
 
 /** A caller that keeps its side open would keep the connection, so that has a deadline. */
 function endSocket(socket: Duplex, text = ''): void {
-  const cancel = systemSchedule.after(limits.brokenRequestLingerMs, () => socket.destroy())
+  const cancel = systemTime.after(limits.brokenRequestLingerMs, () => socket.destroy())
   socket.once('close', cancel)
   socket.end(text)
 }

@@ -4,8 +4,8 @@ import type { Background } from '../../../background.ts'
 import { type Problem, problem } from '../../../contract/problem.ts'
 import { limits } from '../../../platform/limits.ts'
 import type { Logger } from '../../../platform/log.ts'
-import { systemSchedule } from '../../../platform/schedule.ts'
 import { openTally, type Tally } from '../../../platform/tally.ts'
+import { systemTime, type Time } from '../../../platform/time.ts'
 import { networkOf } from '../../../values/ip-network.ts'
 
 /** Bounds what clients may hold: connections, requests in progress, and answers not yet taken. */
@@ -32,6 +32,7 @@ export type Bounds = {
   readonly requestsMax?: number
   readonly answerTakenMs?: number
   readonly background: Background
+  readonly time?: Time
   /** Whose server it is, where a process has several. */
   readonly of?: string | undefined
 }
@@ -41,10 +42,15 @@ export function openConnectionBounds(bounds: Bounds, log: Logger): ConnectionBou
   const isTrusted = openTrusted(bounds.trustedProxies)
   const [connections, requests] = [openTally(), openTally()]
   const warn = openWarning(
+    bounds,
     log,
     'closed connections over the limit of their address (BURSAR_CONNECTIONS_PER_ADDRESS_MAX)',
   )
-  const warnOfFull = openWarning(log, 'refused connections, since the process holds no more')
+  const warnOfFull = openWarning(
+    bounds,
+    log,
+    'refused connections, since the process holds no more',
+  )
   const answers = openAnswers(bounds, log)
   return {
     watch: (server) => {
@@ -137,7 +143,11 @@ function take(tally: Tally, key: string, max: number): (() => void) | undefined 
 }
 
 /** Warns at most once a second, so that a stranger cannot fill the log. No event goes uncounted. */
-function openWarning(log: Logger, text: string): (address: string | undefined) => void {
+function openWarning(
+  { time = systemTime }: Pick<Bounds, 'time'>,
+  log: Logger,
+  text: string,
+): (address: string | undefined) => void {
   let closed = 0
   let last: string | undefined
   let isResting = false
@@ -146,7 +156,7 @@ function openWarning(log: Logger, text: string): (address: string | undefined) =
     if (!isResting) return
     log.warn({ ...(last !== undefined && { address: last }), closed }, text)
     closed = 0
-    systemSchedule.after(limits.warningRestMs, warn)
+    time.after(limits.warningRestMs, warn)
   }
   return (address) => {
     closed += 1
@@ -162,16 +172,20 @@ type OpenAnswer = { readonly response: ServerResponse; begunAt: number | undefin
  * one of its connection has no socket yet, so its time has not begun.
  */
 function openAnswers(
-  { background, of, answerTakenMs = limits.answerTakenMs }: Bounds,
+  { background, of, answerTakenMs = limits.answerTakenMs, time = systemTime }: Bounds,
   log: Logger,
 ) {
   // A `Map` would copy itself into another table again and again. Old tables keep their requests
   // alive, so nearly every request would survive until a full garbage collection.
   const open: OpenAnswer[] = []
-  const warn = openWarning(log, 'closed connections whose client did not take an answer in time')
+  const warn = openWarning(
+    { time },
+    log,
+    'closed connections whose client did not take an answer in time',
+  )
   const everyMs = Math.min(limits.answerTakenLookMs, answerTakenMs / 4)
   const sweep = () => {
-    const now = performance.now()
+    const now = time.elapsedMs()
     for (const answer of open) {
       const { response } = answer
       if (!response.headersSent || response.socket === null) continue

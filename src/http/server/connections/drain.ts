@@ -1,6 +1,6 @@
 import cluster from 'node:cluster'
-import { setTimeout as delay, setImmediate as untilRead } from 'node:timers/promises'
 import { limits } from '../../../platform/limits.ts'
+import { systemTime, turn } from '../../../platform/time.ts'
 import type { NodeServers } from './node-server.ts'
 
 export type Draining = {
@@ -29,19 +29,19 @@ export async function drain(
   const askedMs = lameDuckMs - limits.listenerSettleMs
   if (askedMs > 0) {
     draining.answersClose = true
-    await delay(askedMs)
+    await systemTime.pause(askedMs)
     draining.answersClose = false
   }
   await untilQuiet(servers)
   const allEnded = servers.closeListeners()
-  draining.listenerClosedAt = performance.now()
+  draining.listenerClosedAt = systemTime.elapsedMs()
   if (cluster.isWorker) {
-    await Promise.race([allEnded, othersClosed(), delay(limits.listenerSettleMsMax)])
+    await Promise.race([allEnded, othersClosed(), systemTime.pause(limits.listenerSettleMsMax)])
   }
   draining.answersClose = true
-  await Promise.race([allEnded, delay(limits.idleGraceMs)])
+  await Promise.race([allEnded, systemTime.pause(limits.idleGraceMs)])
   // A request that has arrived counts as one.
-  await untilRead()
+  await turn()
   servers.closeIdle()
 }
 
@@ -58,15 +58,15 @@ function othersClosed(): Promise<void> {
 
 /** Waits until nobody has connected for a moment. Clients that never keep a connection go on. */
 async function untilQuiet({ newest, size }: NodeServers): Promise<void> {
-  const startedAt = performance.now()
+  const startedAt = systemTime.elapsedMs()
   if (size() === 0 && startedAt - newest() > limits.listenerSettleMsMax) return
   for (;;) {
     // Right after the event loop has read from every socket, what it has not seen is not there.
     // On a busy machine the loop may be late, so time alone would say nothing.
-    await untilRead()
+    await turn()
     const quietAt = Math.max(newest(), startedAt) + limits.listenerSettleMs
     const at = Math.min(quietAt, startedAt + limits.listenerSettleMsMax)
-    if (performance.now() >= at) return
-    await delay(at - performance.now())
+    if (systemTime.elapsedMs() >= at) return
+    await systemTime.pause(at - systemTime.elapsedMs())
   }
 }

@@ -5,6 +5,7 @@ import { problem } from '../../../contract/problem.ts'
 import { limits } from '../../../platform/limits.ts'
 import type { Logger } from '../../../platform/log.ts'
 import { createServer } from '../../../platform/machine/node-http.ts'
+import { systemTime } from '../../../platform/time.ts'
 import { openBodyDeadlines } from './body-deadlines.ts'
 import {
   answerOnSocket,
@@ -63,7 +64,7 @@ export function openNodeServers({ connectionsMax, watch, log }: NodeServerOption
     server.maxHeadersCount = limits.headersMax + 1
     server.on('connection', (socket) => {
       sockets.add(socket)
-      newest = performance.now()
+      newest = systemTime.elapsedMs()
       socket.once('close', () => sockets.delete(socket))
     })
     const lastRequests = new WeakMap<Duplex, LastRequest>()

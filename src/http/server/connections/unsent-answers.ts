@@ -2,7 +2,8 @@ import { problem } from '../../../contract/problem.ts'
 import type { Answer, ReserveAnswer, Trace } from '../../../contract/request.ts'
 import { openFairQueue, type Turn } from '../../../platform/fair-queue.ts'
 import { limits } from '../../../platform/limits.ts'
-import { type Schedule, systemSchedule } from '../../../platform/schedule.ts'
+import type { Timers } from '../../../platform/schedule.ts'
+import { systemTime } from '../../../platform/time.ts'
 import { networkOf } from '../../../values/ip-network.ts'
 
 /**
@@ -27,7 +28,7 @@ export type UnsentBounds = {
   readonly waitingPerClientMax: number
   readonly waitingMax: number
   readonly waitMs: number
-  readonly schedule: Schedule
+  readonly schedule: Timers
 }
 
 /** What one request holds. */
@@ -101,7 +102,7 @@ const defaults: UnsentBounds = {
   waitingPerClientMax: limits.unsentWaitingPerClientMax,
   waitingMax: limits.unsentWaitingMax,
   waitMs: limits.unsentWaitMs,
-  schedule: systemSchedule,
+  schedule: systemTime,
 }
 
 const hasEnded = ({ hasEnded = false }: Trace): boolean => hasEnded

@@ -4,6 +4,7 @@ import { stat } from 'node:fs/promises'
 import { basename } from 'node:path'
 import type { Readable } from 'node:stream'
 import type { TSchema } from 'typebox'
+import { systemTime } from '../../../platform/time.ts'
 import { counted } from '../../../values/counted.ts'
 import { printable } from '../../../values/printable.ts'
 import type { Entry } from '../../entry.ts'
@@ -145,7 +146,7 @@ async function* endedBySilence(
   { source, secondsMax }: Silence,
 ): AsyncIterable<Uint8Array> {
   let isAwaited = true
-  const timer = setTimeout(() => {
+  const onSilence = () => {
     if (!isAwaited) return
     const silence = `sent nothing for ${counted(secondsMax, 'second')}`
     source.destroy(
@@ -153,19 +154,24 @@ async function* endedBySilence(
         `${silence}; does its writer hang? BURSAR_IMPORT_SILENCE_SECONDS_MAX allows more`,
       ),
     )
-  }, secondsMax * 1000)
+  }
+  let cancel = systemTime.after(secondsMax * 1000, onSilence)
+  const restart = () => {
+    cancel()
+    cancel = systemTime.after(secondsMax * 1000, onSilence)
+  }
   // Compressed bytes may arrive for a while before they decompress to a chunk.
-  const onBytes = () => void timer.refresh()
+  const onBytes = restart
   source.on('data', onBytes)
   try {
     for await (const chunk of chunks) {
       isAwaited = false
       yield chunk
       isAwaited = true
-      timer.refresh()
+      restart()
     }
   } finally {
-    clearTimeout(timer)
+    cancel()
     source.off('data', onBytes)
   }
 }

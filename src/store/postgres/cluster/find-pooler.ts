@@ -1,6 +1,7 @@
 import { ConfigError } from '../../../platform/config.ts'
 import { limits } from '../../../platform/limits.ts'
 import type { ServerAddress } from '../../../platform/postgres-url.ts'
+import { systemTime } from '../../../platform/time.ts'
 import type { Connection } from '../driver/connection.ts'
 import { openStateless } from './with-primary.ts'
 
@@ -27,10 +28,10 @@ export async function refusePooler(addresses: readonly ServerAddress[]): Promise
 async function changesSessions(address: ServerAddress): Promise<boolean> {
   const [first, second] = [openStateless(address), openStateless(address)]
   // A pooler whose sessions are all taken lets a connection wait.
-  const timer = setTimeout(() => {
+  const cancel = systemTime.after(limits.poolerLookMs, () => {
     first.destroy()
     second.destroy()
-  }, limits.poolerLookMs)
+  })
   try {
     const own = await processOf(first)
     for (let look = 0; look < limits.poolerLooks; look += 1) {
@@ -43,7 +44,7 @@ async function changesSessions(address: ServerAddress): Promise<boolean> {
     }
     return false
   } finally {
-    clearTimeout(timer)
+    cancel()
     first.destroy()
     second.destroy()
   }

@@ -1,6 +1,6 @@
 import { limits } from '../../../platform/limits.ts'
 import type { ServerAddress } from '../../../platform/postgres-url.ts'
-import { systemSchedule } from '../../../platform/schedule.ts'
+import { systemTime } from '../../../platform/time.ts'
 import { type Connection, openConnection } from '../driver/connection.ts'
 import type { Servers } from './servers.ts'
 
@@ -24,7 +24,7 @@ export function listen(
     const lost = () => {
       if (session !== own) return
       cancelRetry()
-      cancelRetry = systemSchedule.after(limits.databaseListenRetryMs, start)
+      cancelRetry = systemTime.after(limits.databaseListenRetryMs, start)
     }
     // The library's own `listen` is not used: it reconnects for ever, and to the same server only.
     const own = openConnection(address, {

@@ -1,7 +1,7 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Background } from '../../../background.ts'
 import { limits } from '../../../platform/limits.ts'
 import type { Logger } from '../../../platform/log.ts'
+import { systemTime } from '../../../platform/time.ts'
 import type { StoreServer } from '../../records.ts'
 import { unavailable } from '../driver/failure.ts'
 import { openReplayLag } from './replay-lag.ts'
@@ -38,12 +38,12 @@ export async function openMonitor(deps: MonitorDeps): Promise<Monitor> {
   const listeners = new Set<(server: Server) => void>()
   let primary: Server | undefined
   let timeline = 0
-  let primarySeenAt = performance.now()
+  let primarySeenAt = systemTime.elapsedMs()
   let turn = 0
 
   const noteStandby = noteFailures(log)
   const usePrimary = (server: Server, health: Health) => {
-    primarySeenAt = performance.now()
+    primarySeenAt = systemTime.elapsedMs()
     if (server !== primary || health.timeline !== timeline) {
       log.info({ server: server.label, timeline: health.timeline }, 'found the primary')
       if (health.timeline !== timeline) lag.forget()
@@ -67,9 +67,9 @@ export async function openMonitor(deps: MonitorDeps): Promise<Monitor> {
     await Promise.all(standbys.map((server) => server.checkHealth()))
     for (const server of standbys) noteStandby(server)
   }
-  const lostForMs = () => (primary === undefined ? performance.now() - primarySeenAt : 0)
+  const lostForMs = () => (primary === undefined ? systemTime.elapsedMs() - primarySeenAt : 0)
   // Counted from the loss of the primary, whose position is unknown after that.
-  const lagOf = ({ position }: Health) => lag.of(position, performance.now() - lostForMs())
+  const lagOf = ({ position }: Health) => lag.of(position, systemTime.elapsedMs() - lostForMs())
   const isReadable = (server: Server): boolean => {
     const health = server.health()
     // A standby on another timeline follows an old primary or has not replayed the promotion yet.
@@ -100,7 +100,10 @@ export async function openMonitor(deps: MonitorDeps): Promise<Monitor> {
     },
     checkSoon: () => void checks.runSoon(),
     check: (withinMs) =>
-      Promise.race([checks.runSoon(), delay(Math.max(0, withinMs), undefined, { ref: false })]),
+      Promise.race([
+        checks.runSoon(),
+        new Promise<void>((resolve) => systemTime.after(Math.max(0, withinMs), resolve)),
+      ]),
     onNewPrimary: (run) => {
       listeners.add(run)
       if (primary !== undefined) run(primary)

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { limits } from '../../../platform/limits.ts'
-import { systemSchedule } from '../../../platform/schedule.ts'
+import { systemTime } from '../../../platform/time.ts'
 import { textArray } from '../driver/connection.ts'
 import type { Servers } from './servers.ts'
 
@@ -31,7 +31,7 @@ export function openNotifier(servers: Servers): Notifier {
   let sending: Promise<void> | undefined
   const send = async () => {
     await new Promise<void>((resolve) => {
-      systemSchedule.after(limits.notifiedTogetherMs, resolve)
+      systemTime.after(limits.notifiedTogetherMs, resolve)
     })
     // What is noted while a notification is sent goes with the next one.
     while (names.size > 0) {

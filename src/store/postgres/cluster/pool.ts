@@ -1,5 +1,6 @@
 import type { PoolName } from '../../../platform/metrics/families.ts'
 import { type Metrics, noMetrics } from '../../../platform/metrics/metrics.ts'
+import { systemTime } from '../../../platform/time.ts'
 import { StoreUnavailable } from '../../unavailable.ts'
 import type { Connection } from '../driver/connection.ts'
 import { isLostSession, unavailable } from '../driver/failure.ts'
@@ -53,10 +54,10 @@ export function openPool(options: PoolOptions): Pool {
   ) => {
     if (withinMs <= 0) throw unavailable('the time for a request was over before it was sent')
     const deadline = openDeadline(withinMs)
-    const requestedAt = performance.now()
+    const requestedAt = systemTime.elapsedMs()
     try {
       const session = await state.acquire(Math.max(0, Math.min(waitMs - waitedMs, withinMs)))
-      waited(performance.now() - requestedAt)
+      waited(systemTime.elapsedMs() - requestedAt)
       const release = deadline.onPassed(() => session.connection.destroy())
       try {
         if (!session.isChecked) await options.check?.(session.connection)
@@ -179,14 +180,14 @@ function openState({ open, connectionsMax, waitingMax }: PoolOptions) {
 function waitFor(waiting: Set<Waiter>, forMs: number): Promise<Session> {
   return new Promise((resolve, rejectWith) => {
     const reject = () => {
-      clearTimeout(timer)
+      cancel()
       waiting.delete(waiter)
       rejectWith(unavailable('every database session is in use'))
     }
-    const timer = setTimeout(reject, forMs)
+    const cancel = systemTime.after(forMs, reject)
     const waiter: Waiter = {
       take: (session) => {
-        clearTimeout(timer)
+        cancel()
         resolve(session)
       },
       reject,
@@ -205,11 +206,11 @@ function openDeadline(withinMs: number) {
     hasPassed = true
     onPassed?.()
   }
-  const timer =
+  const cancel =
     withinMs === Number.POSITIVE_INFINITY
-      ? undefined
+      ? () => {}
       : // If this process was blocked, the answer may have arrived unread. It is read first.
-        setTimeout(() => setImmediate(pass), withinMs)
+        systemTime.after(withinMs, () => setImmediate(pass))
   return {
     hasPassed: () => hasPassed,
     onPassed: (run: () => void) => {
@@ -220,7 +221,7 @@ function openDeadline(withinMs: number) {
     },
     clear: () => {
       isCleared = true
-      clearTimeout(timer)
+      cancel()
     },
   }
 }

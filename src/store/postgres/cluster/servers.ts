@@ -1,4 +1,3 @@
-import { setTimeout as pausing } from 'node:timers/promises'
 import { type Background, openBackground } from '../../../background.ts'
 import { ConfigError } from '../../../platform/config.ts'
 import { limits } from '../../../platform/limits.ts'
@@ -6,6 +5,7 @@ import type { Logger } from '../../../platform/log.ts'
 import type { PoolName } from '../../../platform/metrics/families.ts'
 import { type Metrics, noMetrics } from '../../../platform/metrics/metrics.ts'
 import type { ServerAddress } from '../../../platform/postgres-url.ts'
+import { systemTime } from '../../../platform/time.ts'
 import type { StoreServer } from '../../records.ts'
 import { type NamedRow, text } from '../../row.ts'
 import type { Statement } from '../../session.ts'
@@ -51,7 +51,7 @@ export type Servers = {
 export type ReadWork<T> = (connection: Connection, server: Server) => Promise<T>
 
 export type ReadOptions = {
-  /** When the read was requested, by `performance.now()`. Its deadline counts from then. */
+  /** When the read was requested, by `Time.elapsedMs`. Its deadline counts from then. */
   readonly askedAt?: number
 }
 
@@ -104,9 +104,9 @@ export async function openServers(deps: ServersDeps): Promise<Servers> {
   return {
     onPrimary,
     rows: (query) => onPrimary((connection) => connection.rows(query)),
-    read: (work, { askedAt = performance.now() } = {}) => {
-      const waitedMs = performance.now() - askedAt
-      const leftMs = () => deps.withinMs - (performance.now() - askedAt)
+    read: (work, { askedAt = systemTime.elapsedMs() } = {}) => {
+      const waitedMs = systemTime.elapsedMs() - askedAt
+      const leftMs = () => deps.withinMs - (systemTime.elapsedMs() - askedAt)
       const readFrom = (server: Server) =>
         server.pool.run((connection) => work(connection, server), leftMs(), waitedMs)
       return guarded(() => readAnywhere(monitor, leftMs, readFrom))
@@ -123,14 +123,14 @@ export async function openServers(deps: ServersDeps): Promise<Servers> {
       const name = sessionNameOf(issuer)
       for (const server of all) server.nameSession(name)
       await monitor.check(deps.withinMs)
-      const until = performance.now() + limits.issuerClaimMs
+      const until = systemTime.elapsedMs() + limits.issuerClaimMs
       for (;;) {
         try {
           return await onPrimary((connection) => otherIssuer(connection, name))
         } catch (error) {
           // Requests that came in as the server began to listen may have every session.
-          if (!(error instanceof StoreUnavailable) || performance.now() > until) throw error
-          await pausing(limits.issuerClaimPauseMs)
+          if (!(error instanceof StoreUnavailable) || systemTime.elapsedMs() > until) throw error
+          await systemTime.pause(limits.issuerClaimPauseMs)
         }
       }
     },

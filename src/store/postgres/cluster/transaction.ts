@@ -1,3 +1,4 @@
+import { systemTime } from '../../../platform/time.ts'
 import type { Session, Transact } from '../../session.ts'
 import type { Connection } from '../driver/connection.ts'
 import { isPassing, isRefusal, unavailable } from '../driver/failure.ts'
@@ -18,7 +19,7 @@ export const transactOn =
   (work, deadline) =>
     servers.onPrimary(
       (connection) => transact(connection, () => work(sessionOf(connection)), settings),
-      deadline === undefined ? withinMs : deadline - performance.now(),
+      deadline === undefined ? withinMs : deadline - systemTime.elapsedMs(),
     )
 
 /** The same, in a session that the caller holds. */

@@ -1,5 +1,6 @@
 import { connect, type NetConnectOpts, type Socket } from 'node:net'
 import type { ServerAddress } from '../../../platform/postgres-url.ts'
+import { systemTime } from '../../../platform/time.ts'
 import { sessionLost } from './failure.ts'
 import { openMessageBuffer } from './message-buffer.ts'
 import { beginTls, socketEvent } from './tls.ts'
@@ -32,12 +33,12 @@ export function sessionSocket(address: ServerAddress, connectTimeoutMs: number):
   return {
     open: async () => {
       if (socket !== undefined) throw sessionLost()
-      const timer = setTimeout(() => socket?.destroy(timedOut()), connectTimeoutMs)
+      const cancel = systemTime.after(connectTimeoutMs, () => socket?.destroy(timedOut()))
       try {
         // The driver names the host and the port in its time-out error.
         return Object.assign(await connected(), { host, port })
       } finally {
-        clearTimeout(timer)
+        cancel()
       }
     },
     isDestroyed: () => isDestroyed,

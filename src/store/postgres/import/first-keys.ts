@@ -1,4 +1,5 @@
 import { limits } from '../../../platform/limits.ts'
+import { systemTime } from '../../../platform/time.ts'
 import type { Transact } from '../../session.ts'
 import type { Servers } from '../cluster/servers.ts'
 import { transactOn } from '../cluster/transaction.ts'
@@ -26,5 +27,5 @@ export const firstKeyTransactions =
           throw refusalOf(error, true)
         }
       },
-      performance.now() + 2 * limits.firstKeyMs,
+      systemTime.elapsedMs() + 2 * limits.firstKeyMs,
     )

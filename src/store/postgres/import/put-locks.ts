@@ -1,5 +1,6 @@
 import type { Resource } from '../../../contract/resource.ts'
 import { limits } from '../../../platform/limits.ts'
+import { systemTime } from '../../../platform/time.ts'
 import { losingCustomers } from '../../merge/conflict-queries.ts'
 import { holds } from '../../merge/known-records.ts'
 import type { PutLocks } from '../../merge/put-batch.ts'
@@ -111,7 +112,7 @@ export const giveUpSoon = `set local lock_timeout = ${limits.putClaimMs}`
 
 /** Bounds a wait and its statement, so that time is left for the work that follows. */
 function waitUntil(deadline: number): string {
-  const leftMs = Math.floor(deadline - performance.now()) - limits.lockedPutMs
+  const leftMs = Math.floor(deadline - systemTime.elapsedMs()) - limits.lockedPutMs
   if (leftMs < limits.putClaimMs) throw new CustomersLocked()
   const lockMs = Math.min(limits.putCustomerMs, leftMs)
   return setLocal({ lock_timeout: lockMs, statement_timeout: leftMs })

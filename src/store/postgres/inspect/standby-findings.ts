@@ -1,6 +1,6 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import type { Finding } from '../../../platform/finding.ts'
 import type { ServerAddress } from '../../../platform/postgres-url.ts'
+import { systemTime } from '../../../platform/time.ts'
 import { text, whole } from '../../row.ts'
 import { openStateless } from '../cluster/with-primary.ts'
 import type { Connection } from '../driver/connection.ts'
@@ -40,7 +40,7 @@ async function lagFindings(
   const fix = 'look at its log and at pg_stat_replication of the primary'
   const connection = openStateless(address)
   try {
-    const end = performance.now() + lagMsMax
+    const end = systemTime.elapsedMs() + lagMsMax
     for (;;) {
       const [row = {}] = await connection.rows({
         text: `select pg_is_in_recovery() as is_standby, ${STARTED} as started,
@@ -54,11 +54,11 @@ async function lagFindings(
         return [{ what, why, fix: 'make it a standby of the primary, or take it out' }]
       }
       if (whole(row, 'replayed') >= primary.position) return []
-      if (performance.now() > end) {
+      if (systemTime.elapsedMs() > end) {
         const what = `${address.label} is more than ${lagMsMax} ms behind the primary`
         return [{ what, why: 'reads go to the primary instead', fix }]
       }
-      await delay(LAG_STEP_MS)
+      await systemTime.pause(LAG_STEP_MS)
     }
   } catch {
     // The check of the database has reported a server that does not answer.

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
-import { systemClock } from '../../../platform/clock.ts'
 import { ConfigError } from '../../../platform/config.ts'
 import { limits } from '../../../platform/limits.ts'
 import type { ServerAddress } from '../../../platform/postgres-url.ts'
+import { systemTime } from '../../../platform/time.ts'
 import { commandHint } from '../../../platform/version.ts'
 import type { AppliedAt } from '../../opened-stores.ts'
 import {
@@ -60,7 +60,7 @@ export async function migratePostgres(
         isDone = step === undefined
         if (step === undefined) return
         await owner.execute(`create schema if not exists bursar; ${createStepTable(dialect)}`)
-        await owner.execute(applyStep(step, dialect, systemClock()))
+        await owner.execute(applyStep(step, dialect, systemTime.now()))
         applied.push(step.name)
       })
     }

@@ -1,8 +1,8 @@
 import { statSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { setTimeout as pausing } from 'node:timers/promises'
 import { limits } from '../../../platform/limits.ts'
 import { freeBytesOf } from '../../../platform/machine/free-bytes.ts'
+import { systemTime } from '../../../platform/time.ts'
 import { StoreUnavailable } from '../../unavailable.ts'
 import { guarded, openDatabase, refuseLocked } from '../database.ts'
 
@@ -23,14 +23,14 @@ export async function compactFile(path: string): Promise<{ before: number; after
   }
   using db = openDatabase(path)
   refuseLocked(path, () => guarded(() => db.exec('vacuum')))
-  const deadline = performance.now() + limits.storeLockWaitMs
+  const deadline = systemTime.elapsedMs() + limits.storeLockWaitMs
   while (db.prepare('pragma wal_checkpoint(truncate)').get()?.busy !== 0) {
-    if (performance.now() >= deadline) {
+    if (systemTime.elapsedMs() >= deadline) {
       throw new StoreUnavailable(
         `${path} is written anew, but its write-ahead log still has deleted bytes, because a reader such as an export needs it; run this again when that has ended`,
       )
     }
-    await pausing(limits.storeRetryMsMax)
+    await systemTime.pause(limits.storeRetryMsMax)
   }
   return { before, after: bytesOf(path) }
 }

@@ -2,6 +2,7 @@ import { accessSync, constants, statfsSync } from 'node:fs'
 import type { Background } from '../../../background.ts'
 import { limits } from '../../../platform/limits.ts'
 import type { Logger } from '../../../platform/log.ts'
+import { systemTime } from '../../../platform/time.ts'
 import type { StoreWatch } from '../../opened-stores.ts'
 import { StoreUnavailable } from '../../unavailable.ts'
 import type { OpenedFiles } from './opened-files.ts'
@@ -36,7 +37,7 @@ export function watchFiles({ files, written, log, background }: FileWatchDeps): 
   const writeFaults = (): readonly string[] => {
     try {
       probe ??= openWriteProbe(written)
-      const fault = probe.fault(performance.now())
+      const fault = probe.fault(systemTime.elapsedMs())
       return fault === undefined ? [] : [fault]
     } catch (error) {
       return [`${written} cannot be opened: ${error instanceof Error ? error.message : 'unknown'}`]

@@ -1,8 +1,8 @@
 import { statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
-import { setTimeout as pausing } from 'node:timers/promises'
 import { limits } from '../../../platform/limits.ts'
+import { systemTime } from '../../../platform/time.ts'
 import type { SealedRecord } from '../../records/import.ts'
 import { StoreUnavailable } from '../../unavailable.ts'
 import { isFailedWrite } from '../database.ts'
@@ -99,8 +99,9 @@ export function emptyLog(db: DatabaseSync): boolean {
 
 /** Empties the log after an import, or gives up after a while: the import itself has ended. */
 export async function emptyLogSoon(db: DatabaseSync): Promise<void> {
-  const deadline = performance.now() + limits.storeLogEmptiedMs
-  while (!emptyLog(db) && performance.now() < deadline) await pausing(limits.storeRetryMsMax)
+  const deadline = systemTime.elapsedMs() + limits.storeLogEmptiedMs
+  while (!emptyLog(db) && systemTime.elapsedMs() < deadline)
+    await systemTime.pause(limits.storeRetryMsMax)
 }
 
 /**

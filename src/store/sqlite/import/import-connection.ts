@@ -1,9 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { setImmediate as turn } from 'node:timers/promises'
 import type { Resource } from '../../../contract/resource.ts'
 import type { Clock } from '../../../platform/clock.ts'
 import { limits } from '../../../platform/limits.ts'
 import { freeBytesOf } from '../../../platform/machine/free-bytes.ts'
+import { systemTime, turn } from '../../../platform/time.ts'
 import { loadRecords, type StagingArea } from '../../merge/load-records.ts'
 import { createImportStaging, indexStaged, knownStaging, stagingOf } from '../../merge/staging.ts'
 import type { LoadOptions, RecordLoad } from '../../records/import.ts'
@@ -49,7 +49,7 @@ async function openArea(
         signal?.throwIfAborted()
         return work()
       },
-      performance.now() + lockWaitMs,
+      systemTime.elapsedMs() + lockWaitMs,
       locked,
     )
   const db = await afterOthers(() => openStaging(path))

@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { limits } from '../../../platform/limits.ts'
+import { systemTime } from '../../../platform/time.ts'
 
 /** Runs a read with the others of the same turn of the event loop. Rejects with what it throws. */
 export type ReadInTurn = <T>(read: () => T) => Promise<T>
@@ -19,12 +20,12 @@ export function openReadInTurn(
 ): ReadInTurn {
   const waiting: Waiting[] = []
   const readSome = () => {
-    const until = performance.now() + togetherMs
+    const until = systemTime.elapsedMs() + togetherMs
     try {
       db.exec('begin')
       // An error of the disk may end the transaction. A page takes several statements of one.
       do waiting.shift()?.run()
-      while (waiting.length > 0 && db.isTransaction && performance.now() < until)
+      while (waiting.length > 0 && db.isTransaction && systemTime.elapsedMs() < until)
       if (db.isTransaction) db.exec('commit')
     } catch (error) {
       for (const { reject } of waiting.splice(0)) reject(error)

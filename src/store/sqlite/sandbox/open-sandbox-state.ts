@@ -1,5 +1,6 @@
 import type { Clock } from '../../../platform/clock.ts'
 import { limits } from '../../../platform/limits.ts'
+import { systemTime } from '../../../platform/time.ts'
 import { resources } from '../../../resources/catalogue.ts'
 import type { SandboxState } from '../../sandbox-state.ts'
 import { customerNumber } from '../../schema/customers.ts'
@@ -73,7 +74,7 @@ export function openSandboxState(paths: StorePaths, clock: Clock, sealing: Seali
 }
 
 /** Hundreds of workers may write at once, and a test rather waits than fails. */
-const patient = () => performance.now() + limits.requestTimeoutMs
+const patient = () => systemTime.elapsedMs() + limits.requestTimeoutMs
 
 const numberOf = (id: string) => customerNumber(dialect, id)
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { DatabaseSync } from 'node:sqlite'
-import { setImmediate as turn } from 'node:timers/promises'
 import type { Resource } from '../../../contract/resource.ts'
+import { turn } from '../../../platform/time.ts'
 import { resources } from '../../../resources/catalogue.ts'
 import { smallest } from '../../../values/bounds.ts'
 import type { CustomerKey } from '../../../vault/customer-key.ts'

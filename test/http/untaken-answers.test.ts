@@ -7,6 +7,7 @@ import { pino } from 'pino'
 import { openBackground } from '../../src/background.ts'
 import { openConnectionBounds } from '../../src/http/server/connections/connection-bounds.ts'
 import { until } from '../support/until.ts'
+import { openVirtualTime } from '../support/virtual-time.ts'
 
 function openSocket(url: string) {
   const { hostname, port } = new URL(url)
@@ -33,7 +34,8 @@ function openTestLog() {
   return { log, lines }
 }
 
-const background = openBackground()
+const time = openVirtualTime()
+const background = openBackground(time.now, time)
 
 describe('the time to take an answer', () => {
   const answerTakenMs = 150
@@ -42,7 +44,7 @@ describe('the time to take an answer', () => {
   async function startServer(t: TestContext) {
     const { log, lines } = openTestLog()
     const bounds = openConnectionBounds(
-      { perAddressMax: 10, trustedProxies: [], answerTakenMs, background },
+      { perAddressMax: 10, trustedProxies: [], answerTakenMs, background, time },
       log,
     )
     const server = createServer((request, response) => {
@@ -66,10 +68,12 @@ describe('the time to take an answer', () => {
     silent.socket.write(head('GET / HTTP/1.1'))
     const slow = openSocket(url)
     slow.socket.write(head('GET / HTTP/1.1'))
-    const sips = setInterval(() => slow.socket.read(1000), 20)
-    t.after(() => clearInterval(sips))
     await until(async () => (await held()) === 2)
-    await until(async () => (await held()) === 0)
+    await until(async () => {
+      slow.socket.read(1000)
+      await time.advance(answerTakenMs / 4)
+      return (await held()) === 0
+    })
     assert.match(String(lines[0]), /"address":"127.0.0.1".*did not take an answer in time/)
     silent.socket.destroy()
     slow.socket.destroy()
@@ -82,7 +86,7 @@ describe('the time to take an answer', () => {
     for (const round of [1, 2]) {
       socket.write(head('GET /small HTTP/1.1'))
       await until(() => received().split('small').length === round + 1)
-      await new Promise((resolve) => setTimeout(resolve, answerTakenMs * 1.5))
+      await time.advance(answerTakenMs * 1.5)
     }
     assert.deepEqual([isClosed(), lines], [false, []])
     socket.destroy()
