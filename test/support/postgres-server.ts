@@ -83,8 +83,8 @@ async function runServer({
   binaries: string
   folder: string
 }): Promise<PostgresServer> {
-  const port = await freePort()
-  let child = await startProcess(binaries, folder, port)
+  const { port, child: first } = await startOnFreePort(binaries, folder)
+  let child = first
   const end = async (signal: NodeJS.Signals) => {
     if (child.exitCode !== null || child.signalCode !== null) return
     const gone = once(child, 'exit')
@@ -126,6 +126,18 @@ async function runServer({
       owned(join(copy, 'standby.signal'))
       return await runServer({ binaries, folder: copy })
     },
+  }
+}
+
+/** PostgreSQL cannot choose its port, so another program may take one in between. */
+async function startOnFreePort(binaries: string, folder: string) {
+  for (let tries = 1; ; tries += 1) {
+    const port = await freePort()
+    try {
+      return { port, child: await startProcess(binaries, folder, port) }
+    } catch (error) {
+      if (tries === 5 || !/Address already in use/.test(String(error))) throw error
+    }
   }
 }
 

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import { globSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
@@ -11,7 +12,7 @@ import { until } from './until.ts'
  * Runs the test files of a group one after the other in this process, which loads the program
  * once. Each file is a suite, so its hooks at the top level are its own: `--test-isolation=none`
  * would give them to the root of all files. A file fails if it leaves a changed variable, and the
- * group fails if it leaves a handle that keeps the process alive.
+ * group fails if it leaves a handle that keeps the process alive, or a database.
  */
 export async function runGroup(store: StoreName, ...patterns: readonly string[]): Promise<void> {
   process.env.BURSAR_TEST_STORE = store
@@ -41,6 +42,12 @@ export async function runGroup(store: StoreName, ...patterns: readonly string[])
       throw new Error(`still open: ${openHandles().join(', ')}`)
     })
   })
+  if (store === 'postgres') {
+    await test('the group leaves no database and no session', async () => {
+      const { databasesOfProcess } = await import('./test-database.ts')
+      assert.deepEqual(await databasesOfProcess(), [])
+    })
+  }
 }
 
 function assertUnchanged(before: NodeJS.ProcessEnv): void {

@@ -92,6 +92,15 @@ export async function openTestDatabase(template = TEMPLATE): Promise<TestDatabas
   }
 }
 
+/** The databases that this process has not dropped. To drop one ends its sessions. */
+export async function databasesOfProcess(): Promise<readonly (string | null)[]> {
+  const admin = await serverUrl('postgres', 'postgres')
+  return await withPrimary(addressesOf(admin), async (connection) => {
+    const text = `select datname::text from pg_database where datname like 'test\\_${process.pid}\\_%'`
+    return (await connection.query({ text })).map(([name]) => String(name))
+  })
+}
+
 export const execute = (url: string, sql: string): Promise<void> =>
   withPrimary(addressesOf(url), (connection) => connection.execute(sql))
 
