@@ -58,6 +58,7 @@ const faults = [
   ...serviceFiles.flatMap(timerFaults),
   ...everywhere.flatMap(spreadFaults),
   ...everywhere.flatMap(realTimeFaults),
+  ...files.filter((file) => packageOf(file) === 'sdk/src').flatMap(clientTimeFaults),
   ...groupFaults(),
 ]
 const warnings = [
@@ -192,6 +193,14 @@ function realTimeFaults(file: string): string[] {
   return [...new Set(names)].map(
     (name) => `${file}: names ${name}; wait for a condition with test/support/until.ts`,
   )
+}
+
+/** The client has a small file of its own, since it imports nothing from the program. */
+function clientTimeFaults(file: string): string[] {
+  const own = 'sdk/src/system-time.ts'
+  const names =
+    file === own || isGenerated.test(file) ? [] : readFileSync(file, 'utf8').match(realTimeNames)
+  return [...new Set(names)].map((name) => `${file}: names ${name}; only ${own} names real time`)
 }
 
 /** A test file that no group names would never run; one that is named twice on a store, twice. */

@@ -8,6 +8,7 @@ import {
 } from './errors.ts'
 import type { AttemptInfo, Hooks } from './hooks.ts'
 import { mayRepeatRead, type RetryOptions, wait, waitAfter } from './retry.ts'
+import { after, elapsedMs } from './system-time.ts'
 import type { Tokens } from './tokens.ts'
 
 export type Fetch = (input: Request | URL, init?: RequestInit) => Promise<Response>
@@ -110,14 +111,14 @@ async function sendOnce<T>(
 ): Promise<Outcome<T>> {
   const deadline = new AbortController()
   const stop = onAbort(signal, () => deadline.abort(signal?.reason))
-  const timer = setTimeout(() => deadline.abort(), timeoutMs)
+  const cancel = after(timeoutMs, () => deadline.abort())
   const sent: { info?: AttemptInfo; at: number } = { at: 0 }
   let answer: Answer<T>
   try {
     answer = await send((input, init) => {
       const info = infoOf(input, init, attempt)
       hooks.onRequest?.(info)
-      Object.assign(sent, { info, at: performance.now() })
+      Object.assign(sent, { info, at: elapsedMs() })
       return fetch(input, { ...init, signal: deadline.signal })
     }, headers)
   } catch (error) {
@@ -129,13 +130,13 @@ async function sendOnce<T>(
       : 'the connection to the server failed, or its answer was cut off'
     return { info: sent.info, error: new ConnectionError(detail, error) }
   } finally {
-    clearTimeout(timer)
+    cancel()
     stop()
   }
   const { status, headers: received } = answer.response
   const requestId = received.get('x-request-id') ?? undefined
   const { info = infoOf(new URL(answer.response.url), undefined, attempt) } = sent
-  const durationMs = performance.now() - sent.at
+  const durationMs = elapsedMs() - sent.at
   hooks.onResponse?.({ ...info, status, headers: received, requestId, durationMs })
   const result = resultOf(answer, requestId)
   return result instanceof BursarError

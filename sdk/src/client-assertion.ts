@@ -1,3 +1,5 @@
+import { wallMs } from './system-time.ts'
+
 /** A private key of a client: PKCS #8 in PEM, a JSON Web Key, or a key of WebCrypto. */
 export type PrivateKey = string | PrivateJwk | CryptoKey
 
@@ -47,7 +49,7 @@ export function openAssertions(
   return async () => {
     importing ??= importKey(privateKey, alg)
     const { key, algorithm } = await importing
-    const issuedAt = Math.floor(Date.now() / 1000)
+    const issuedAt = Math.floor(wallMs() / 1000)
     const header = { alg: alg ?? algorithm.jwa[0], typ: 'JWT', kid: keyId ?? kid }
     const claims = {
       iss: clientId,

@@ -4,6 +4,7 @@ import { type CallOptions, call, callWithoutToken, type Fetch } from './calls.ts
 import { tokenRequest } from './client-credentials.ts'
 import { operationsOf } from './operations.ts'
 import type { paths } from './schema.ts'
+import { wallMs } from './system-time.ts'
 import { openTokens } from './tokens.ts'
 
 /** Opens a client. It requests its first token with its first call. */
@@ -13,7 +14,7 @@ export function createBursar(options: BursarOptions): Bursar {
   // Browsers refuse a `fetch` that is called as a method, so it is never one.
   const fetch: Fetch = options.fetch ?? ((input, init) => globalThis.fetch(input, init))
   const defaults = checked({ maxAttempts, retryDelayMs, timeoutMs, fetch, hooks })
-  const tokens = openTokens(fetchTokenOf(options, baseUrl, defaults), Date.now)
+  const tokens = openTokens(fetchTokenOf(options, baseUrl, defaults), wallMs)
   return operationsOf(
     createClient<paths>({ baseUrl }),
     async (send, mayRepeat, own) =>

@@ -1,5 +1,6 @@
 import { abortable } from './abort.ts'
 import { type BursarError, ConnectionError } from './errors.ts'
+import { after } from './system-time.ts'
 
 /** How often and how late a request is repeated. */
 export type RetryOptions = {
@@ -47,9 +48,9 @@ export function waitAfter(
 
 /** Resolves after the time, or rejects with the signal's reason as soon as it is aborted. */
 export const wait = (ms: number, signal: AbortSignal | undefined): Promise<void> => {
-  let timer: ReturnType<typeof setTimeout> | undefined
+  let cancel = () => {}
   const waiting = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms)
+    cancel = after(ms, resolve)
   })
-  return abortable(waiting, signal).finally(() => clearTimeout(timer))
+  return abortable(waiting, signal).finally(cancel)
 }
