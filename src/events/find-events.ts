@@ -17,7 +17,7 @@ import { describeEvent } from './describe-event.ts'
 
 /**
  * All that a page of events depends on, as plain values: requests with equal queries share a read
- * (`shared-reads.ts`), whoever sent them.
+ * (`shared-reads.ts`), also those of different clients of a customer.
  */
 export type EventsQuery = {
   readonly tenant: Tenant
