@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { openVirtualTime } from '../support/virtual-time.ts'
+import { systemTime } from '../../src/platform/time.ts'
+import { until } from '../support/until.ts'
+import { openVirtualTime, takeTime } from '../support/virtual-time.ts'
 
 describe('virtual time', () => {
   test('runs what is due in the order of its time, and no more', async () => {
@@ -71,5 +73,22 @@ describe('virtual time', () => {
     assert.deepEqual([isOver, time.now()], [false, 999_000n - 3_600_000_000n])
     await time.advance(1)
     assert.equal(isOver, true)
+  })
+
+  test('takes the place of the machine, and hands back what still waits', async () => {
+    const ran: string[] = []
+    const before = systemTime.elapsedMs()
+    {
+      using time = takeTime()
+      systemTime.after(1000, () => ran.push('in an instant'))
+      systemTime.after(60_010, () => ran.push('after real time'))
+      const cancel = systemTime.after(60_000, () => ran.push('cancelled'))
+      await time.advance(59_999)
+      assert.deepEqual(ran, ['in an instant'])
+      setImmediate(cancel)
+    }
+    assert.ok(systemTime.elapsedMs() >= before + 59_999, 'a duration went back')
+    await until(() => ran.length === 2)
+    assert.deepEqual(ran, ['in an instant', 'after real time'])
   })
 })

@@ -1,4 +1,4 @@
-import { deadlineOf, type Time } from '../../src/platform/time.ts'
+import { deadlineOf, systemTime, type Time } from '../../src/platform/time.ts'
 import { turn } from './until.ts'
 
 /** Time that passes only when a test says so. Its timers run in the order of their times. */
@@ -9,24 +9,57 @@ export type VirtualTime = Time & {
   jump(micros: bigint): void
   /** How many timers wait. */
   waiting(): number
+  /** Lets another time run what still waits, after the rest of its time. */
+  handTo(other: Time): void
 }
 
-type Timer = { at: number; readonly everyMs: number | undefined; readonly run: () => void }
+/**
+ * Puts virtual time in the place of the machine's, until it is disposed of: `using time =
+ * takeTime()`. Timers that were begun before go on in real time. Real input and output goes on, so a
+ * test awaits its condition and then lets time pass. What still waits at the end goes on in real
+ * time, and durations that were measured go on from where they are.
+ */
+export function takeTime(): VirtualTime & Disposable {
+  const real = { ...systemTime }
+  const begunMs = real.elapsedMs()
+  const time = openVirtualTime(real.now(), begunMs)
+  const { now, elapsedMs, after, every, pause, deadline } = time
+  Object.assign(systemTime, { now, elapsedMs, after, every, pause, deadline })
+  return {
+    ...time,
+    [Symbol.dispose]: () => {
+      const aheadMs = Math.max(0, time.elapsedMs() - real.elapsedMs())
+      Object.assign(systemTime, real, { elapsedMs: () => real.elapsedMs() + aheadMs })
+      time.handTo(real)
+    },
+  }
+}
 
-export function openVirtualTime(wall = 1_700_000_000_000_000n): VirtualTime {
-  let elapsedMs = 0
+type Timer = {
+  at: number
+  readonly everyMs: number | undefined
+  readonly run: () => void
+  /** Set once another time runs it. */
+  cancel?: () => void
+}
+
+export function openVirtualTime(wall = 1_700_000_000_000_000n, beginMs = 0): VirtualTime {
+  let elapsedMs = beginMs
   let jumped = 0n
   const timers = new Set<Timer>()
   const start = (ms: number, run: () => void, everyMs?: number) => {
-    const timer = { at: elapsedMs + Math.max(0, ms), everyMs, run }
+    const timer: Timer = { at: elapsedMs + Math.max(0, ms), everyMs, run }
     timers.add(timer)
-    return () => void timers.delete(timer)
+    return () => {
+      timers.delete(timer)
+      timer.cancel?.()
+    }
   }
   const after: Time['after'] = (ms, run) => start(ms, run)
   const nextDue = (until: number): Timer | undefined =>
     [...timers].filter(({ at }) => at <= until).toSorted((a, b) => a.at - b.at)[0]
   return {
-    now: () => wall + BigInt(Math.round(elapsedMs * 1000)) + jumped,
+    now: () => wall + BigInt(Math.round((elapsedMs - beginMs) * 1000)) + jumped,
     elapsedMs: () => elapsedMs,
     after,
     every: (ms, run) => start(ms, run, ms),
@@ -56,5 +89,13 @@ export function openVirtualTime(wall = 1_700_000_000_000_000n): VirtualTime {
       jumped += micros
     },
     waiting: () => timers.size,
+    handTo: (other) => {
+      for (const timer of timers) {
+        const { everyMs, run } = timer
+        timer.cancel =
+          everyMs === undefined ? other.after(timer.at - elapsedMs, run) : other.every(everyMs, run)
+      }
+      timers.clear()
+    },
   }
 }
