@@ -7,7 +7,7 @@ import {
   UnknownParameterError,
 } from './errors.ts'
 import type { AttemptInfo, Hooks } from './hooks.ts'
-import { mayRepeatRead, type RetryOptions, wait, waitAfter } from './retry.ts'
+import { type RetryOptions, wait, waitAfter } from './retry.ts'
 import { after, elapsedMs } from './system-time.ts'
 import type { Tokens } from './tokens.ts'
 
@@ -45,10 +45,13 @@ export type CallOptions = RetryOptions & {
 
 type MayRepeat = (error: BursarError) => boolean
 
-/** Sends a request with a token, and repeats it as long as `mayRepeat` and the options allow. */
+/**
+ * Sends a request, with a token unless it is for one, and repeats it as long as `mayRepeat` and the
+ * options allow.
+ */
 export async function call<T>(
   send: Send<T>,
-  tokens: Tokens,
+  tokens: Tokens | undefined,
   mayRepeat: MayRepeat,
   options: CallOptions,
   signal: AbortSignal | undefined,
@@ -58,42 +61,22 @@ export async function call<T>(
   let failures = 0
   for (let attempt = 1; ; attempt += 1) {
     // Outside the try, because a token's request has its own attempts.
-    const token = await abortable(tokens.current(), signal)
-    const headers = { authorization: `Bearer ${token}` }
+    const token = tokens && (await abortable(tokens.current(), signal))
+    const headers = token === undefined ? {} : { authorization: `Bearer ${token}` }
     const { received, error, info } = await sendOnce(send, headers, attempt, options, signal)
     if (received !== undefined) return received
-    if (error instanceof AuthenticationError && !isRenewed) {
+    if (token !== undefined && error instanceof AuthenticationError && !isRenewed) {
       isRenewed = true
-      tokens.refuse(token)
+      tokens?.refuse(token)
       options.hooks.onRetry?.({ ...info, error, delayMs: 0 })
       continue
     }
     failures += 1
-    await waitOrThrow(error, info, mayRepeat, failures, options, signal)
+    const delayMs = mayRepeat(error) ? waitAfter(error, failures, options) : undefined
+    if (delayMs === undefined) throw error
+    options.hooks.onRetry?.({ ...info, error, delayMs })
+    await wait(delayMs, signal)
   }
-}
-
-/** Sends a request that needs no token and is safe to repeat. */
-export async function callWithoutToken<T>(send: Send<T>, options: CallOptions): Promise<T> {
-  for (let attempt = 1; ; attempt += 1) {
-    const { received, error, info } = await sendOnce(send, {}, attempt, options, undefined)
-    if (received !== undefined) return received.data
-    await waitOrThrow(error, info, mayRepeatRead, attempt, options, undefined)
-  }
-}
-
-async function waitOrThrow(
-  error: BursarError,
-  info: AttemptInfo,
-  mayRepeat: MayRepeat,
-  failures: number,
-  options: CallOptions,
-  signal: AbortSignal | undefined,
-): Promise<void> {
-  const delayMs = mayRepeat(error) ? waitAfter(error, failures, options) : undefined
-  if (delayMs === undefined) throw error
-  options.hooks.onRetry?.({ ...info, error, delayMs })
-  await wait(delayMs, signal)
 }
 
 type Outcome<T> = { readonly info: AttemptInfo } & (

@@ -1,8 +1,9 @@
 import createClient from 'openapi-fetch'
 import type { Bursar, BursarOptions, RequestOptions } from './bursar.ts'
-import { type CallOptions, call, callWithoutToken, type Fetch } from './calls.ts'
+import { type CallOptions, call, type Fetch } from './calls.ts'
 import { tokenRequest } from './client-credentials.ts'
 import { operationsOf } from './operations.ts'
+import { mayRepeatRead } from './retry.ts'
 import type { paths } from './schema.ts'
 import { wallMs } from './system-time.ts'
 import { openTokens } from './tokens.ts'
@@ -66,5 +67,8 @@ function requireNumber(name: string, value: unknown, min: number, max: number): 
 function fetchTokenOf(options: BursarOptions, baseUrl: string, callOptions: CallOptions) {
   if ('fetchToken' in options) return options.fetchToken
   const request = tokenRequest(options, baseUrl)
-  return () => callWithoutToken(request, callOptions)
+  return async () => {
+    const { data } = await call(request, undefined, mayRepeatRead, callOptions, undefined)
+    return data
+  }
 }
