@@ -8,7 +8,7 @@ import {
 } from './errors.ts'
 import type { AttemptInfo, Hooks } from './hooks.ts'
 import { type RetryOptions, wait, waitAfter } from './retry.ts'
-import { after, elapsedMs } from './system-time.ts'
+import { systemTime } from './system-time.ts'
 import type { Tokens } from './tokens.ts'
 
 export type Fetch = (input: Request | URL, init?: RequestInit) => Promise<Response>
@@ -94,14 +94,14 @@ async function sendOnce<T>(
 ): Promise<Outcome<T>> {
   const deadline = new AbortController()
   const stop = onAbort(signal, () => deadline.abort(signal?.reason))
-  const cancel = after(timeoutMs, () => deadline.abort())
+  const cancel = systemTime.after(timeoutMs, () => deadline.abort())
   const sent: { info?: AttemptInfo; at: number } = { at: 0 }
   let answer: Answer<T>
   try {
     answer = await send((input, init) => {
       const info = infoOf(input, init, attempt)
       hooks.onRequest?.(info)
-      Object.assign(sent, { info, at: elapsedMs() })
+      Object.assign(sent, { info, at: systemTime.elapsedMs() })
       return fetch(input, { ...init, signal: deadline.signal })
     }, headers)
   } catch (error) {
@@ -119,7 +119,7 @@ async function sendOnce<T>(
   const { status, headers: received } = answer.response
   const requestId = received.get('x-request-id') ?? undefined
   const { info = infoOf(new URL(answer.response.url), undefined, attempt) } = sent
-  const durationMs = elapsedMs() - sent.at
+  const durationMs = systemTime.elapsedMs() - sent.at
   hooks.onResponse?.({ ...info, status, headers: received, requestId, durationMs })
   const result = resultOf(answer, requestId)
   return result instanceof BursarError

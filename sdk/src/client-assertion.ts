@@ -1,4 +1,4 @@
-import { wallMs } from './system-time.ts'
+import { systemTime } from './system-time.ts'
 
 /** A private key of a client: PKCS #8 in PEM, a JSON Web Key, or a key of WebCrypto. */
 export type PrivateKey = string | PrivateJwk | CryptoKey
@@ -49,7 +49,7 @@ export function openAssertions(
   return async () => {
     importing ??= importKey(privateKey, alg)
     const { key, algorithm } = await importing
-    const issuedAt = Math.floor(wallMs() / 1000)
+    const issuedAt = Math.floor(systemTime.wallMs() / 1000)
     const header = { alg: alg ?? algorithm.jwa[0], typ: 'JWT', kid: keyId ?? kid }
     const claims = {
       iss: clientId,

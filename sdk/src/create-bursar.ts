@@ -5,7 +5,6 @@ import { tokenRequest } from './client-credentials.ts'
 import { operationsOf } from './operations.ts'
 import { mayRepeatRead } from './retry.ts'
 import type { paths } from './schema.ts'
-import { wallMs } from './system-time.ts'
 import { openTokens } from './tokens.ts'
 
 /** Opens a client. It requests its first token with its first call. */
@@ -15,7 +14,7 @@ export function createBursar(options: BursarOptions): Bursar {
   // Browsers refuse a `fetch` that is called as a method, so it is never one.
   const fetch: Fetch = options.fetch ?? ((input, init) => globalThis.fetch(input, init))
   const defaults = checked({ maxAttempts, retryDelayMs, timeoutMs, fetch, hooks })
-  const tokens = openTokens(fetchTokenOf(options, baseUrl, defaults), wallMs)
+  const tokens = openTokens(fetchTokenOf(options, baseUrl, defaults))
   return operationsOf(
     createClient<paths>({ baseUrl }),
     async (send, mayRepeat, own) =>

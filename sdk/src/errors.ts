@@ -1,5 +1,5 @@
 import type { components } from './schema.ts'
-import { wallMs } from './system-time.ts'
+import { systemTime } from './system-time.ts'
 
 type Problem = components['schemas']['Problem']
 export type ParameterFault = components['schemas']['ParameterFault']
@@ -160,6 +160,8 @@ function classOf(status: number): new (facts: Facts) => BursarError {
 /** `Retry-After` is a number of seconds or a date. */
 function retryAfterOf(header: string | null): number | undefined {
   if (header === null) return undefined
-  const seconds = /^\d+$/.test(header) ? Number(header) : (Date.parse(header) - wallMs()) / 1000
+  const seconds = /^\d+$/.test(header)
+    ? Number(header)
+    : (Date.parse(header) - systemTime.wallMs()) / 1000
   return Number.isNaN(seconds) ? undefined : Math.max(0, seconds)
 }

@@ -1,7 +1,7 @@
 import { BursarError } from './errors.ts'
 import type { Page } from './list.ts'
 import { mayRepeatRead, wait as pause } from './retry.ts'
-import { elapsedMs } from './system-time.ts'
+import { systemTime } from './system-time.ts'
 
 export type FollowOptions = {
   /** Ends the loop, at once and without an error. */
@@ -72,7 +72,7 @@ export function followed<T>(
 
   async function* read() {
     for (let cursor = first; ; ) {
-      const startedAt = elapsedMs()
+      const startedAt = systemTime.elapsedMs()
       const { items: events, nextPageCursor, resumeCursor, requestId } = await readOn(cursor)
       if (resumeCursor === undefined) {
         throw new BursarError({ detail: 'the server answered no resume_cursor', requestId })
@@ -85,7 +85,7 @@ export function followed<T>(
       if (hasMoved) yield { events, cursor: resumeCursor, from: cursor }
       cursor = resumeCursor
       if (events.length > 0 || nextPageCursor !== undefined) continue
-      const leftMs = retryDelayMs - (elapsedMs() - startedAt)
+      const leftMs = retryDelayMs - (systemTime.elapsedMs() - startedAt)
       if (leftMs > 0) await pause(leftMs, signal)
     }
   }

@@ -1,6 +1,6 @@
 import { abortable } from './abort.ts'
 import { type BursarError, ConnectionError } from './errors.ts'
-import { after } from './system-time.ts'
+import { systemTime } from './system-time.ts'
 
 /** How often and how late a request is repeated. */
 export type RetryOptions = {
@@ -50,7 +50,7 @@ export function waitAfter(
 export const wait = (ms: number, signal: AbortSignal | undefined): Promise<void> => {
   let cancel = () => {}
   const waiting = new Promise<void>((resolve) => {
-    cancel = after(ms, resolve)
+    cancel = systemTime.after(ms, resolve)
   })
   return abortable(waiting, signal).finally(cancel)
 }

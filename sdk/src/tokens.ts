@@ -1,3 +1,5 @@
+import { systemTime } from './system-time.ts'
+
 /** The answer of an OAuth token endpoint. */
 export type AccessToken = { readonly access_token: string; readonly expires_in?: number }
 
@@ -18,7 +20,7 @@ const bearerToken = /^[\w.~+/-]+=*$/
 
 type Held = { readonly token: string; readonly renewAt: number; readonly expiresAt: number }
 
-export function openTokens(fetchToken: () => Promise<AccessToken>, now: () => number): Tokens {
+export function openTokens(fetchToken: () => Promise<AccessToken>): Tokens {
   let held: Held | undefined
   let pending: Promise<string> | undefined
 
@@ -31,7 +33,7 @@ export function openTokens(fetchToken: () => Promise<AccessToken>, now: () => nu
     // A string of digits is taken too, because some issuers send one.
     const seconds = Number(expires_in)
     const lifeMs = (seconds > 0 ? seconds : LIFE_SECONDS_DEFAULT) * 1000
-    const expiresAt = now() + lifeMs
+    const expiresAt = systemTime.wallMs() + lifeMs
     held = {
       token,
       expiresAt,
@@ -42,11 +44,12 @@ export function openTokens(fetchToken: () => Promise<AccessToken>, now: () => nu
 
   return {
     current: async () => {
-      if (held !== undefined && now() < held.renewAt) return held.token
+      const now = systemTime.wallMs()
+      if (held !== undefined && now < held.renewAt) return held.token
       pending ??= renew().finally(() => {
         pending = undefined
       })
-      if (held === undefined || now() >= held.expiresAt) return pending
+      if (held === undefined || now >= held.expiresAt) return pending
       // The old token still serves, so nobody waits; a failure is repeated by the next caller.
       pending.catch(() => {})
       return held.token

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { systemTime as clientTime } from '../../sdk/src/system-time.ts'
 import { systemTime } from '../../src/platform/time.ts'
 import { until } from '../support/until.ts'
 import { openVirtualTime, takeTime } from '../support/virtual-time.ts'
@@ -73,6 +74,27 @@ describe('virtual time', () => {
     assert.deepEqual([isOver, time.now()], [false, 999_000n - 3_600_000_000n])
     await time.advance(1)
     assert.equal(isOver, true)
+  })
+
+  test('takes the place of the machine for the client too, with the same clocks', async () => {
+    const { wallMs } = clientTime
+    const before = clientTime.elapsedMs()
+    {
+      using time = takeTime()
+      let isOver = false
+      clientTime.after(1000, () => {
+        isOver = true
+      })
+      await time.advance(999)
+      time.jump(5_000_000n)
+      assert.equal(isOver, false)
+      await time.advance(1)
+      assert.equal(isOver, true)
+      assert.equal(clientTime.wallMs(), Number(systemTime.now() / 1000n))
+      assert.equal(clientTime.elapsedMs(), systemTime.elapsedMs())
+    }
+    assert.equal(clientTime.wallMs, wallMs)
+    assert.ok(clientTime.elapsedMs() >= before + 1000, 'a duration went back')
   })
 
   test('takes the place of the machine, and hands back what still waits', async () => {

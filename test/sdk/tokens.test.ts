@@ -1,36 +1,26 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { type AccessToken, openTokens } from '../../sdk/src/tokens.ts'
+import { takeTime } from '../support/virtual-time.ts'
 
 /** Tokens `t1`, `t2` … whose requests are answered when the test says so. */
 function world() {
-  let now = 0
   const asked: PromiseWithResolvers<AccessToken>[] = []
-  const tokens = openTokens(
-    () => {
-      const request = Promise.withResolvers<AccessToken>()
-      asked.push(request)
-      return request.promise
-    },
-    () => now,
-  )
+  const tokens = openTokens(() => {
+    const request = Promise.withResolvers<AccessToken>()
+    asked.push(request)
+    return request.promise
+  })
   const answer = (life?: number) => {
     const token = { access_token: `t${asked.length}`, ...(life && { expires_in: life }) }
     asked.at(-1)?.resolve(token)
   }
-  return {
-    tokens,
-    asked,
-    answer,
-    first: async (life?: number) => {
-      const token = tokens.current()
-      answer(life)
-      await token
-    },
-    advance: (seconds: number) => {
-      now += seconds * 1000
-    },
+  const first = async (life?: number) => {
+    const token = tokens.current()
+    answer(life)
+    await token
   }
+  return { tokens, asked, answer, first }
 }
 
 describe('a token', () => {
@@ -43,35 +33,31 @@ describe('a token', () => {
     assert.equal(asked.length, 1)
   })
 
-  test('is renewed once in its last minute, while the old one serves', async () => {
-    const { tokens, first, asked, answer, advance } = world()
-    await first(900)
-    advance(839)
-    assert.deepEqual([await tokens.current(), asked.length], ['t1', 1])
-    advance(2)
-    assert.deepEqual([await tokens.current(), await tokens.current()], ['t1', 't1'])
-    assert.equal(asked.length, 2)
-    answer(900)
-    await asked[1]?.promise
-    assert.equal(await tokens.current(), 't2')
-    assert.equal(asked.length, 2)
-  })
-
-  test('of a short life is renewed in its last fifth', async () => {
-    const { tokens, first, asked, advance } = world()
-    await first(10)
-    advance(7.9)
-    await tokens.current()
-    assert.equal(asked.length, 1)
-    advance(0.2)
-    await tokens.current()
-    assert.equal(asked.length, 2)
-  })
+  for (const [name, life, renewedMs] of [
+    ['is renewed once in its last minute', 900, 840_000],
+    ['of a short life is renewed once in its last fifth', 10, 8000],
+    ['without `expires_in` is renewed once after four of five minutes', undefined, 240_000],
+  ] as const) {
+    test(`${name}, while the old one serves`, async () => {
+      using time = takeTime()
+      const { tokens, first, asked, answer } = world()
+      await first(life)
+      await time.advance(renewedMs - 1)
+      assert.deepEqual([await tokens.current(), asked.length], ['t1', 1])
+      await time.advance(1)
+      assert.deepEqual([await tokens.current(), await tokens.current()], ['t1', 't1'])
+      assert.equal(asked.length, 2)
+      answer(900)
+      await asked[1]?.promise
+      assert.deepEqual([await tokens.current(), asked.length], ['t2', 2])
+    })
+  }
 
   test('still serves if its early renewal fails, and the next caller tries again', async () => {
-    const { tokens, first, asked, advance } = world()
+    using time = takeTime()
+    const { tokens, first, asked } = world()
     await first(900)
-    advance(850)
+    await time.advance(850_000)
     await tokens.current()
     asked[1]?.reject(new Error('no token'))
     await assert.rejects(asked[1]?.promise ?? assert.fail())
@@ -79,24 +65,16 @@ describe('a token', () => {
     assert.equal(asked.length, 3)
   })
 
-  test('that has expired serves no longer', async () => {
-    const { tokens, first, answer, advance } = world()
+  test('that has expired serves no longer, and all its callers wait for one renewal', async () => {
+    using time = takeTime()
+    const { tokens, first, asked, answer } = world()
     await first(900)
-    advance(900)
-    const second = tokens.current()
+    await time.advance(899_999)
+    assert.equal(await tokens.current(), 't1')
+    await time.advance(1)
+    const callers = [tokens.current(), tokens.current()]
     answer(900)
-    assert.equal(await second, 't2')
-  })
-
-  test('without `expires_in` is kept for five minutes', async () => {
-    const { tokens, first, asked, advance } = world()
-    await first()
-    advance(239)
-    await tokens.current()
-    assert.equal(asked.length, 1)
-    advance(2)
-    await tokens.current()
-    assert.equal(asked.length, 2)
+    assert.deepEqual([await Promise.all(callers), asked.length], [['t2', 't2'], 2])
   })
 
   test('that was refused is replaced, but not a newer one', async () => {
@@ -123,10 +101,7 @@ describe('a token', () => {
 
   test('that no header can hold is refused, without the token in the error', async () => {
     for (const token of ['', 'se\ncret', 'secret\n', 'se cret', JSON.parse('null')]) {
-      const tokens = openTokens(
-        async () => ({ access_token: token }),
-        () => 0,
-      )
+      const tokens = openTokens(async () => ({ access_token: token }))
       const message = 'the access_token is no token of RFC 6750'
       await assert.rejects(tokens.current(), { name: 'TypeError', message })
     }

@@ -1,3 +1,4 @@
+import { systemTime as clientTime } from '../../sdk/src/system-time.ts'
 import { deadlineOf, systemTime, type Time } from '../../src/platform/time.ts'
 import { turn } from './until.ts'
 
@@ -14,22 +15,28 @@ export type VirtualTime = Time & {
 }
 
 /**
- * Puts virtual time in the place of the machine's, until it is disposed of: `using time =
- * takeTime()`. Timers that were begun before go on in real time. Real input and output goes on, so a
- * test awaits its condition and then lets time pass. What still waits at the end goes on in real
- * time, and durations that were measured go on from where they are.
+ * Puts virtual time in the place of the machine's, for the program and for the client of `sdk/`,
+ * until it is disposed of: `using time = takeTime()`. Timers that were begun before go on in real
+ * time. Real input and output goes on, so a test awaits its condition and then lets time pass. What
+ * still waits at the end goes on in real time, and durations that were measured go on from where
+ * they are.
  */
 export function takeTime(): VirtualTime & Disposable {
   const real = { ...systemTime }
-  const begunMs = real.elapsedMs()
+  const realOfClient = { ...clientTime }
+  // Whole, because sums of fractions may miss a limit by a rounding.
+  const begunMs = Math.ceil(real.elapsedMs())
   const time = openVirtualTime(real.now(), begunMs)
   const { now, elapsedMs, after, every, pause, deadline } = time
   Object.assign(systemTime, { now, elapsedMs, after, every, pause, deadline })
+  Object.assign(clientTime, { wallMs: () => Number(now() / 1000n), elapsedMs, after })
   return {
     ...time,
     [Symbol.dispose]: () => {
       const aheadMs = Math.max(0, time.elapsedMs() - real.elapsedMs())
-      Object.assign(systemTime, real, { elapsedMs: () => real.elapsedMs() + aheadMs })
+      const onward = { elapsedMs: () => real.elapsedMs() + aheadMs }
+      Object.assign(systemTime, real, onward)
+      Object.assign(clientTime, realOfClient, onward)
       time.handTo(real)
     },
   }
