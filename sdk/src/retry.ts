@@ -34,7 +34,6 @@ export function waitAfter(
   error: BursarError,
   failures: number,
   { maxAttempts, retryDelayMs }: RetryOptions,
-  random = Math.random(),
 ): number | undefined {
   const { retryAfterSeconds } = error
   if (failures >= maxAttempts) return undefined
@@ -43,7 +42,7 @@ export function waitAfter(
   }
   const leastMs =
     retryAfterSeconds === undefined ? retryDelayMs * 2 ** (failures - 1) : retryAfterSeconds * 1000
-  return leastMs + random * retryDelayMs
+  return leastMs + Math.random() * retryDelayMs
 }
 
 /** Resolves after the time, or rejects with the signal's reason as soon as it is aborted. */

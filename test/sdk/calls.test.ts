@@ -5,43 +5,32 @@ import { inspect } from 'node:util'
 import {
   type AttemptInfo,
   BursarError,
-  type BursarOptions,
   ConnectionError,
   createBursar,
+  RateLimitError,
   type ResponseInfo,
   type RetryInfo,
   ServerError,
 } from '../../sdk/src/index.ts'
 import { withdrawal } from '../support/operation-calls.ts'
+import {
+  assertSentAfter,
+  failing,
+  never,
+  type Scripted,
+  type ScriptedOptions,
+  scriptedClient,
+  scriptedFetch,
+  token,
+} from '../support/scripted-client.ts'
+import { until } from '../support/until.ts'
+import { takeTime, type VirtualTime } from '../support/virtual-time.ts'
 
 const id = '11111111-1111-4111-8111-111111111111'
-const token = 'the-access-token'
-
-/** A client whose requests are answered by the responses in turn, and how many it has sent. */
-function clientOf(
-  answers: readonly (() => Promise<Response> | Response)[],
-  options: Partial<Pick<BursarOptions, 'hooks' | 'maxAttempts' | 'timeoutMs'>> = {},
-) {
-  let sent = 0
-  const bursar = createBursar({
-    baseUrl: 'http://127.0.0.1:1',
-    fetchToken: async () => ({ access_token: token, expires_in: 900 }),
-    retryDelayMs: 0,
-    fetch: async (_input, init) => {
-      const answer = answers[sent] ?? (() => Response.json({ id }))
-      sent += 1
-      const aborted = new Promise<never>((_resolve, reject) => {
-        init?.signal?.addEventListener('abort', () => reject(new Error('aborted')))
-      })
-      return Promise.race([answer(), aborted])
-    },
-    ...options,
-  })
-  return { bursar, sent: () => sent }
-}
-
-const failing = (status: number) => () => new Response('', { status })
-const never = () => new Promise<never>(() => {})
+const record = () => Response.json({ id })
+/** A client whose requests are answered in turn, and then with a record. */
+const clientOf = (answers: readonly Scripted[], options?: ScriptedOptions) =>
+  scriptedClient([...answers, record], options)
 const page = (ids: readonly number[], next?: string) => () =>
   Response.json({ items: ids.map((at) => ({ id: `${at}` })), next_page_cursor: next })
 
@@ -78,14 +67,40 @@ describe('a call has its own options', () => {
     assert.equal(sent(), 3)
   })
 
-  test('for its time', async () => {
-    const { bursar } = clientOf([never])
-    const quoting = bursar.cryptoWithdrawalFees.create(withdrawal, { timeoutMs: 5 })
-    await assert.rejects(quoting, (error) => {
-      assert.ok(error instanceof ConnectionError)
-      assert.equal(error.detail, 'the server did not answer within 5 ms')
-      return true
-    })
+  test('for its time, which is 30 s by default', async () => {
+    for (const [timeoutMs, limit] of [[undefined, 30_000] as const, [5000, 5000] as const]) {
+      using time = takeTime()
+      const { bursar, sent } = clientOf([never])
+      let hasEnded = false
+      const quoting = bursar.cryptoWithdrawalFees.create(withdrawal, { timeoutMs })
+      const failed = assert
+        .rejects(quoting, (error) => {
+          assert.ok(error instanceof ConnectionError)
+          assert.equal(error.detail, `the server did not answer within ${limit} ms`)
+          return true
+        })
+        .finally(() => {
+          hasEnded = true
+        })
+      await until(() => sent() === 1)
+      await time.advance(limit - 1)
+      assert.equal(hasEnded, false)
+      await time.advance(1)
+      await failed
+      assert.equal(time.waiting(), 0)
+    }
+  })
+
+  test('but not for the request of a token, which serves other calls too', async () => {
+    using time = takeTime()
+    const granted = () => Response.json({ access_token: token })
+    const { fetch, sent } = scriptedFetch([never, granted, record])
+    const credentials = { clientId: 'a', clientSecret: 'b', retryDelayMs: 0 }
+    const bursar = createBursar({ baseUrl: 'http://127.0.0.1:1', ...credentials, fetch })
+    const reading = bursar.fiatAccounts.get(id, { timeoutMs: 5, maxAttempts: 1 })
+    await until(() => sent() === 1)
+    await assertSentAfter(30_000, sent, time)
+    assert.equal((await reading).id, id)
   })
 
   test('which are refused if a timer or a loop cannot take them', async () => {
@@ -97,6 +112,73 @@ describe('a call has its own options', () => {
     }
     assert.throws(() => clientOf([], { maxAttempts: 0 }), TypeError)
     assert.equal(sent(), 0)
+  })
+})
+
+describe('the wait before another attempt', () => {
+  const limited = (retryAfter: string | number) => failing(429, { 'retry-after': `${retryAfter}` })
+  const aheadOf = (time: VirtualTime, seconds: number) =>
+    new Date(Number(time.now() / 1000n) + seconds * 1000).toUTCString()
+
+  /** Reads through failures, and asserts each wait. */
+  async function assertWaits(
+    time: VirtualTime,
+    answers: readonly Scripted[],
+    waits: readonly number[],
+  ) {
+    const announced: number[] = []
+    const hooks = { onRetry: ({ delayMs }: RetryInfo) => void announced.push(delayMs) }
+    const { bursar, sent } = clientOf(answers, { hooks, retryDelayMs: 1000 })
+    const reading = bursar.fiatAccounts.get(id)
+    for (const [at, ms] of waits.entries()) {
+      await until(() => announced.length === at + 1)
+      await assertSentAfter(ms, sent, time)
+    }
+    assert.equal((await reading).id, id)
+    assert.deepEqual([announced, time.waiting()], [waits, 0])
+  }
+
+  test('doubles, and has jitter of up to the first', async (t) => {
+    for (const jitter of [0, 0.5]) {
+      t.mock.method(Math, 'random', () => jitter)
+      using time = takeTime()
+      const waits = [1, 2, 4, 8].map((seconds) => (seconds + jitter) * 1000)
+      await assertWaits(time, Array(4).fill(failing(503)), waits)
+    }
+  })
+
+  test('is that of Retry-After, in seconds or until a date, and has jitter too', async (t) => {
+    t.mock.method(Math, 'random', () => 0.25)
+    using time = takeTime()
+    // A date has whole seconds.
+    time.jump(-(time.now() % 1_000_000n))
+    const [future, past] = [aheadOf(time, 40), aheadOf(time, -40)]
+    await assertWaits(time, [limited(future), limited(7)], [40_250, 7250])
+    await assertWaits(time, [limited(past), limited(60)], [250, 60_250])
+  })
+
+  test('is not begun if Retry-After is more than a minute', async () => {
+    using time = takeTime()
+    time.jump(-(time.now() % 1_000_000n))
+    for (const retryAfter of ['61', aheadOf(time, 61)]) {
+      const { bursar, sent } = clientOf([limited(retryAfter)])
+      await assert.rejects(bursar.fiatAccounts.get(id), (error) => {
+        assert.ok(error instanceof RateLimitError)
+        assert.equal(error.retryAfterSeconds, 61)
+        return true
+      })
+      assert.equal(sent(), 1)
+    }
+  })
+
+  test('ends at once with its signal', async () => {
+    using time = takeTime()
+    const controller = new AbortController()
+    const hooks = { onRetry: () => setImmediate(() => controller.abort(new Error('enough'))) }
+    const { bursar, sent } = clientOf([limited(30)], { hooks })
+    const reading = bursar.fiatAccounts.get(id, { signal: controller.signal })
+    await assert.rejects(reading, /enough/)
+    assert.deepEqual([sent(), time.waiting()], [1, 0])
   })
 })
 
@@ -169,7 +251,7 @@ describe('toArray', () => {
 })
 
 describe('hooks', () => {
-  test('see each attempt, answer and wait, and never the token or the query', async () => {
+  test('see each attempt, answer and wait, and never the token or the query', async (t) => {
     const seen: unknown[] = []
     const note = (what: string) => (info: AttemptInfo | ResponseInfo | RetryInfo) => {
       const { method, path, attempt } = info
@@ -182,11 +264,16 @@ describe('hooks', () => {
       onResponse: note('response'),
       onRetry: note('retry'),
     }
-    const { bursar } = clientOf([failing(503), never, failing(401), page([1])], {
-      hooks,
-      timeoutMs: 5,
-    })
-    await bursar.fiatAccounts.list({ ref_ids: ['secret-ref'] }).toArray({ max: 1 })
+    t.mock.method(Math, 'random', () => 0)
+    using time = takeTime()
+    const answers = [failing(503), never, failing(401), page([1])]
+    const { bursar, sent } = clientOf(answers, { hooks, retryDelayMs: 1 })
+    const reading = bursar.fiatAccounts.list({ ref_ids: ['secret-ref'] }).toArray({ max: 1 })
+    await until(() => seen.length === 3)
+    await assertSentAfter(1, sent, time)
+    await time.advance(30_000)
+    await assertSentAfter(2, sent, time)
+    await reading
     const path = '/v2/transfer/fiat-accounts'
     assert.deepEqual(seen, [
       ['request', 'GET', path, 1, false],
@@ -200,6 +287,23 @@ describe('hooks', () => {
       ['request', 'GET', path, 4, false],
       ['response', 'GET', path, 4, 200],
     ])
+  })
+
+  test('see how long an attempt took, whatever the wall clock does meanwhile', async () => {
+    using time = takeTime()
+    const late = Promise.withResolvers<Response>()
+    let took: number | undefined
+    const onResponse = ({ durationMs }: ResponseInfo) => {
+      took = durationMs
+    }
+    const { bursar, sent } = clientOf([() => late.promise], { hooks: { onResponse } })
+    const reading = bursar.fiatAccounts.get(id)
+    await until(() => sent() === 1)
+    time.jump(-3_600_000_000n)
+    await time.advance(1234)
+    late.resolve(record())
+    await reading
+    assert.equal(took, 1234)
   })
 
   test('see the requests for tokens, without their secrets', async () => {

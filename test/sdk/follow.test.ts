@@ -3,7 +3,6 @@ import { describe, test } from 'node:test'
 import {
   AuthenticationError,
   type Bursar,
-  type BursarOptions,
   createBursar,
   type Event,
   GoneError,
@@ -12,41 +11,32 @@ import {
 import type { SampleCustomer } from '../../src/sandbox/world.ts'
 import { aFiatAccount, anId } from '../support/records.ts'
 import { describeSandbox, ndjson } from '../support/sandbox-control.ts'
+import {
+  assertSentAfter,
+  failing,
+  never,
+  type Scripted,
+  type ScriptedOptions,
+  scriptedClient,
+  scriptedFetch,
+} from '../support/scripted-client.ts'
+import { until } from '../support/until.ts'
+import { takeTime } from '../support/virtual-time.ts'
 
-type Scripted = () => Promise<Response> | Response
-type Tuned = 'fetch' | 'hooks' | 'retryDelayMs' | 'timeoutMs' | 'maxAttempts'
-
-/** A client whose requests are answered in turn, and the queries that it has sent. */
-function clientOf(answers: readonly Scripted[], options: Partial<Pick<BursarOptions, Tuned>> = {}) {
-  const queries: URLSearchParams[] = []
-  const bursar = createBursar({
-    baseUrl: 'http://127.0.0.1:1',
-    fetchToken: async () => ({ access_token: 'token', expires_in: 900 }),
-    retryDelayMs: 1,
-    fetch: async (input, init) => {
-      const { searchParams } = new URL('url' in input ? input.url : input.href)
-      const answer = answers[queries.push(searchParams) - 1] ?? never
-      const aborted = new Promise<never>((_resolve, reject) => {
-        init?.signal?.addEventListener('abort', () => reject(new Error('aborted')))
-      })
-      return Promise.race([answer(), aborted])
-    },
-    ...options,
-  })
-  const cursors = () => queries.map((query) => query.get('page_cursor'))
-  return { bursar, queries, cursors }
-}
-
-const never = () => new Promise<never>(() => {})
-const failing =
-  (status: number, headers = {}) =>
-  () =>
-    new Response('', { status, headers })
 const broken = () => Promise.reject(new TypeError('fetch failed'))
 const page =
   (ids: readonly string[], resume_cursor?: string, next_page_cursor?: string): Scripted =>
   () =>
     Response.json({ items: ids.map((id) => ({ id })), next_page_cursor, resume_cursor })
+
+/** A client whose requests are answered in turn, and the cursors that it has sent. */
+function clientOf(answers: readonly Scripted[], options: ScriptedOptions = {}) {
+  const scripted = scriptedClient(answers, { retryDelayMs: 1, ...options })
+  return {
+    ...scripted,
+    cursors: () => scripted.queries.map((query) => query.get('page_cursor')),
+  }
+}
 
 /** The first entries of a feed, each as its id and its cursor. */
 async function some(feed: ReturnType<Bursar['events']['follow']>, count: number) {
@@ -101,32 +91,57 @@ describe('follow', () => {
     assert.deepEqual(cursors(), ['a', 'b', 'b', 'b', 'b', 'b'])
   })
 
-  test('does not give up while the server is down, unless maxAttempts says so', async () => {
-    const down = Array.from({ length: 12 }, () => failing(503))
-    const { bursar, queries } = clientOf([...down, page(['1'], 'b')])
-    assert.deepEqual(await some(bursar.events.follow({ cursor: 'a' }), 1), ['1 b'])
-    assert.equal(queries.length, 13)
+  /** The attempts of a request have their delays, and then the feed waits for 30 first delays. */
+  const waitsOfRequest = [1, 2, 4, 8, 30].map((seconds) => seconds * 1000)
+
+  test('does not give up while the server is down, unless maxAttempts says so', async (t) => {
+    t.mock.method(Math, 'random', () => 0)
+    using time = takeTime()
+    const down = Array.from({ length: 11 }, () => failing(503))
+    const { bursar, sent } = clientOf([...down, page(['1'], 'b')], { retryDelayMs: 1000 })
+    const reading = some(bursar.events.follow({ cursor: 'a' }), 1)
+    await until(() => sent() === 1)
+    for (const ms of [...waitsOfRequest, ...waitsOfRequest, 1000]) {
+      await assertSentAfter(ms, sent, time)
+    }
+    assert.deepEqual(await reading, ['1 b'])
     const other = clientOf(down)
-    const bounded = other.bursar.events.follow({ cursor: 'a', maxAttempts: 2 })
-    await assert.rejects(some(bounded, 1), ServerError)
-    assert.equal(other.queries.length, 2)
+    const bounded = some(other.bursar.events.follow({ cursor: 'a', maxAttempts: 2 }), 1)
+    const failed = assert.rejects(bounded, ServerError)
+    await until(() => other.sent() === 1)
+    await assertSentAfter(1, other.sent, time)
+    await failed
+    assert.deepEqual([other.sent(), time.waiting()], [2, 0])
   })
 
-  test('does not give up while no token can be had', async () => {
-    let asked = 0
-    const bursar = createBursar({
-      baseUrl: 'http://127.0.0.1:1',
-      clientId: 'a',
-      clientSecret: 'b',
-      retryDelayMs: 1,
-      fetch: async (input) => {
-        if ('url' in input) return page(['1'], 'b')()
-        asked += 1
-        return asked <= 7 ? failing(503)() : Response.json({ access_token: 'token' })
-      },
-    })
-    assert.deepEqual(await some(bursar.events.follow({ cursor: 'a' }), 1), ['1 b'])
-    assert.equal(asked, 8)
+  test('does not give up while no token can be had', async (t) => {
+    t.mock.method(Math, 'random', () => 0)
+    using time = takeTime()
+    const down = Array.from({ length: 6 }, () => failing(503))
+    const token = () => Response.json({ access_token: 'token' })
+    const { fetch, sent } = scriptedFetch([...down, token, page(['1'], 'b')])
+    const credentials = { clientId: 'a', clientSecret: 'b' }
+    const bursar = createBursar({ baseUrl: 'http://127.0.0.1:1', ...credentials, fetch })
+    const reading = some(bursar.events.follow({ cursor: 'a' }), 1)
+    await until(() => sent() === 1)
+    for (const ms of [...waitsOfRequest, 1000]) await assertSentAfter(ms, sent, time)
+    assert.deepEqual(await reading, ['1 b'])
+  })
+
+  test('waits as long as Retry-After says, but for an hour at most', async () => {
+    for (const [seconds, waitMs] of [
+      [61, 61_000],
+      [3600, 3_600_000],
+      [7200, 3_600_000],
+    ] as const) {
+      using time = takeTime()
+      const limited = failing(429, { 'retry-after': `${seconds}` })
+      const { bursar, sent } = clientOf([limited, page(['1'], 'b')])
+      const reading = some(bursar.events.follow({ cursor: 'a' }), 1)
+      await until(() => sent() === 1)
+      await assertSentAfter(waitMs, sent, time)
+      assert.deepEqual(await reading, ['1 b'])
+    }
   })
 
   test('throws a GoneError if events after the cursor are gone', async () => {
@@ -162,16 +177,34 @@ describe('follow', () => {
   })
 
   test('pauses where a server without news does not wait', async () => {
-    const quiet = Array.from({ length: 3 }, () => page([], 'a'))
-    const { bursar, queries } = clientOf([...quiet, page(['1'], 'b')])
-    await some(bursar.events.follow({ cursor: 'a' }), 1)
-    assert.equal(queries.length, 4)
+    using time = takeTime()
+    const late = Promise.withResolvers<Response>()
+    const quiet = page([], 'a')
+    const answers = [quiet, () => late.promise, quiet, page(['1'], 'b')]
+    const { bursar, sent } = clientOf(answers, { retryDelayMs: 1000 })
+    const reading = some(bursar.events.follow({ cursor: 'a' }), 1)
+    await until(() => sent() === 1)
+    await assertSentAfter(1000, sent, time)
+    await time.advance(400)
+    late.resolve(await quiet())
+    await assertSentAfter(600, sent, time)
+    await assertSentAfter(1000, sent, time)
+    await reading
   })
 
   test('gives the server the time of an answer beyond the wait', async () => {
-    const { bursar, queries } = clientOf([never, page(['1'], 'b')], { timeoutMs: 100 })
-    assert.deepEqual(await some(bursar.events.follow({ cursor: 'a', wait: 1 }), 1), ['1 b'])
-    assert.equal(queries.length, 2)
+    for (const [wait, timeoutMs, limit] of [
+      [1, 100, 1100],
+      [undefined, 30_000, 60_000],
+    ] as const) {
+      using time = takeTime()
+      const options = { timeoutMs, retryDelayMs: 0 }
+      const { bursar, sent } = clientOf([never, page(['1'], 'b')], options)
+      const reading = some(bursar.events.follow({ cursor: 'a', wait }), 1)
+      await until(() => sent() === 1)
+      await assertSentAfter(limit, sent, time)
+      assert.deepEqual(await reading, ['1 b'])
+    }
   })
 
   test('refuses options that would read nothing or another feed', () => {
@@ -193,9 +226,10 @@ describe('follow', () => {
 describe('a signal ends follow without an error', () => {
   const ended = async (
     answers: readonly Scripted[],
-    abortAt: (controller: AbortController) => Partial<Pick<BursarOptions, Tuned>>,
+    abortAt: (controller: AbortController) => ScriptedOptions,
     onEvent = (_controller: AbortController) => {},
   ) => {
+    using time = takeTime()
     const controller = new AbortController()
     const { bursar } = clientOf(answers, abortAt(controller))
     const read: string[] = []
@@ -204,6 +238,7 @@ describe('a signal ends follow without an error', () => {
       read.push(event.id)
       onEvent(controller)
     }
+    assert.equal(time.waiting(), 0)
     return read
   }
 
@@ -226,6 +261,7 @@ describe('a signal ends follow without an error', () => {
     assert.deepEqual(await ended([page(['1'], 'b')], atRequest(2)), ['1'])
     assert.deepEqual(await ended([page(['1'], 'b'), page([], 'b')], atRequest(2)), ['1'])
     assert.deepEqual(await ended([failing(503)], atRequest(1)), [])
+    assert.deepEqual(await ended([failing(429, { 'retry-after': '99' })], atRequest(1)), [])
   })
 
   test('between two events of a page', async () => {

@@ -1,12 +1,18 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { inspect } from 'node:util'
-import { exportJWK, exportPKCS8, generateKeyPair, type JWK } from 'jose'
-import { type BursarOptions, createBursar, type PrivateKey } from '../../sdk/src/index.ts'
+import { decodeJwt, exportJWK, exportPKCS8, generateKeyPair, type JWK } from 'jose'
+import {
+  AuthenticationError,
+  type BursarOptions,
+  createBursar,
+  type PrivateKey,
+} from '../../sdk/src/index.ts'
 import { createClient, readClientKeys } from '../../src/oauth/clients/clients.ts'
 import { systemTime } from '../../src/platform/time.ts'
 import { systemRandom } from '../../src/vault/random.ts'
 import { describeService } from '../support/describe-service.ts'
+import { takeTime } from '../support/virtual-time.ts'
 
 const service = describeService({ store: 'sqlite' })
 
@@ -67,6 +73,28 @@ describe('a client with a private key gets its tokens', () => {
     })
     await bursar.issuerQuotes.list().pages()[Symbol.asyncIterator]().next()
     assert.deepEqual([assertions.length, new Set(assertions).size], [2, 2])
+  })
+
+  test('with an assertion for the next minute of the wall clock', async () => {
+    using time = takeTime()
+    const { privateKey } = await generateKeyPair('ES256')
+    const lives: unknown[] = []
+    const bursar = clientOf('a', privateKey, {
+      fetch: async (_input, init) => {
+        assert.ok(init?.body instanceof URLSearchParams)
+        const { iat, exp } = decodeJwt(init.body.get('client_assertion') ?? '')
+        lives.push([iat, exp])
+        return new Response('', { status: 400 })
+      },
+    })
+    const expected: unknown[] = []
+    for (const jumpMicros of [0n, -3_600_000_000n]) {
+      time.jump(jumpMicros)
+      const seconds = Number(time.now() / 1_000_000n)
+      expected.push([seconds, seconds + 60])
+      await assert.rejects(bursar.fiatAccounts.get('x'), AuthenticationError)
+    }
+    assert.deepEqual(lives, expected)
   })
 })
 

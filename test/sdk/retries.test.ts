@@ -5,15 +5,17 @@ import { text } from 'node:stream/consumers'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { inspect } from 'node:util'
 import {
+  type AttemptInfo,
   AuthenticationError,
   type BursarOptions,
   ConnectionError,
   createBursar,
-  RateLimitError,
   ServerError,
 } from '../../sdk/src/index.ts'
-import { waitAfter } from '../../sdk/src/retry.ts'
 import { withdrawal } from '../support/operation-calls.ts'
+import { assertSentAfter } from '../support/scripted-client.ts'
+import { until } from '../support/until.ts'
+import { takeTime } from '../support/virtual-time.ts'
 
 /** A server that fails as the test orders, which the service cannot do; then it succeeds. */
 type Answering = (response: ServerResponse, request: IncomingMessage) => unknown
@@ -103,11 +105,33 @@ describe('a read is repeated', () => {
     })
   }
 
-  test('after an attempt that took too long, with its body or without', async () => {
+  test('after an attempt that took too long, with its body or without', async (t) => {
+    t.mock.method(Math, 'random', () => 0)
+    using time = takeTime()
+    const [sent, answered, repeated]: [string[], number[], number[]] = [[], [], []]
+    const hooks = {
+      onRequest: ({ path }: AttemptInfo) => void sent.push(path),
+      onRetry: ({ attempt }: AttemptInfo) => void repeated.push(attempt),
+    }
+    const noting: typeof fetch = async (input, init) => {
+      const response = await fetch(input, init)
+      answered.push(response.status)
+      return response
+    }
     const silent: Answering = () => {}
     const stalled: Answering = (response) => response.write('{"id":')
     failures = [silent, stalled]
-    assert.equal((await clientOf({ timeoutMs: 200 }).fiatAccounts.get(id)).id, id)
+    const reading = clientOf({ fetch: noting, hooks, timeoutMs: 200 }).fiatAccounts.get(id)
+    for (const attempt of [1, 2]) {
+      // The token was answered, and the headers before the body that stalls.
+      await until(() => seen.length === attempt + 1 && answered.length === attempt)
+      await time.advance(199)
+      assert.equal(repeated.length, attempt - 1)
+      await time.advance(1)
+      await until(() => repeated.length === attempt)
+      await assertSentAfter(attempt, () => sent.length, time)
+    }
+    assert.equal((await reading).id, id)
     assert.deepEqual(seen, ['token', 'GET t1', 'GET t1', 'GET t1'])
   })
 
@@ -129,17 +153,6 @@ describe('a read is repeated', () => {
       await assert.rejects(clientOf().fiatAccounts.get(id), { status: code })
       assert.deepEqual(seen, ['token', 'GET t1'], String(code))
     }
-  })
-
-  test('after the seconds of Retry-After, unless they are more than a minute', async () => {
-    failures = [status(503, { 'retry-after': '1' })]
-    await clientOf().fiatAccounts.get(id)
-    failures = [status(429, { 'retry-after': '61' })]
-    await assert.rejects(clientOf().fiatAccounts.get(id), (error) => {
-      assert.ok(error instanceof RateLimitError)
-      assert.equal(error.retryAfterSeconds, 61)
-      return true
-    })
   })
 })
 
@@ -334,19 +347,6 @@ describe('an aborted signal ends a call at once, with its reason', () => {
     assert.deepEqual(seen, ['token', 'GET t1'])
   })
 
-  test('while it waits for the next attempt', async () => {
-    const controller = new AbortController()
-    failures = [
-      (response, request) => {
-        status(503, { 'retry-after': '30' })(response, request)
-        response.on('close', () => setImmediate(() => controller.abort(reason)))
-      },
-    ]
-    const { signal } = controller
-    await assert.rejects(clientOf().fiatAccounts.get(id, { signal }), isReason)
-    assert.deepEqual(seen, ['token', 'GET t1'])
-  })
-
   test('while it waits for a token, which the other callers still get', async () => {
     const controller = new AbortController()
     let answer = () => {}
@@ -364,14 +364,4 @@ describe('an aborted signal ends a call at once, with its reason', () => {
     assert.equal((await other).id, id)
     assert.deepEqual(seen, ['token', 'GET late'])
   })
-})
-
-test('the delay doubles, has jitter of up to one delay, and Retry-After replaces it', () => {
-  const options = { maxAttempts: 5, retryDelayMs: 1000 }
-  const lost = new ConnectionError('lost', undefined)
-  const limited = new RateLimitError({ detail: 'wait', status: 429, retryAfterSeconds: 7 })
-  const waits = [1, 2, 3, 4, 5].map((failed) => waitAfter(lost, failed, options, 0))
-  assert.deepEqual(waits, [1000, 2000, 4000, 8000, undefined])
-  assert.equal(waitAfter(lost, 1, options, 0.5), 1500)
-  assert.equal(waitAfter(limited, 3, options, 0.25), 7250)
 })
