@@ -5,6 +5,7 @@ import { tokenRequest } from './client-credentials.ts'
 import { operationsOf } from './operations.ts'
 import { mayRepeatRead } from './retry.ts'
 import type { paths } from './schema.ts'
+import { TIMER_MS_MAX } from './system-time.ts'
 import { openTokens } from './tokens.ts'
 
 /** Opens a client. It requests its first token with its first call. */
@@ -46,9 +47,6 @@ const withOwn = (defaults: CallOptions, own: RequestOptions): CallOptions =>
     maxAttempts: own.maxAttempts ?? defaults.maxAttempts,
     timeoutMs: own.timeoutMs ?? defaults.timeoutMs,
   })
-
-/** Timers take no longer time; they would end at once. */
-const TIMER_MS_MAX = 2 ** 31 - 1
 
 function checked(options: CallOptions): CallOptions {
   const { maxAttempts, retryDelayMs, timeoutMs } = options

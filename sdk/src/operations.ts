@@ -6,6 +6,7 @@ import { followed, WAIT_SECONDS_MAX } from './follow.ts'
 import { type List, listOf, type Page } from './list.ts'
 import { mayRepeatRead, mayRepeatWrite } from './retry.ts'
 import type { paths } from './schema.ts'
+import { TIMER_MS_MAX } from './system-time.ts'
 
 type Init = { readonly fetch: Fetch; readonly headers: Readonly<Record<string, string>> }
 type Send<T> = (init: Init) => Promise<Answer<T>>
@@ -113,7 +114,8 @@ function feedOf(
       if (type?.length === 0) throw new TypeError('types must not be empty, or no event matches')
       const { signal, maxAttempts, wait = WAIT_SECONDS_MAX } = options
       // The server answers in its usual time after the wait.
-      const own = { signal, maxAttempts, timeoutMs: wait * 1000 + timeoutMs }
+      const longestMs = Math.min(wait * 1000 + timeoutMs, TIMER_MS_MAX)
+      const own = { signal, maxAttempts, timeoutMs: longestMs }
       const query = { ...(type && { type: [...type] }), wait }
       const readPage = pagesOf(perform)(query, own, send, ({ items }) => items)
       return followed<Event>(readPage, options, retryDelayMs)

@@ -1,6 +1,6 @@
 import { abortable } from './abort.ts'
 import { type BursarError, ConnectionError } from './errors.ts'
-import { systemTime } from './system-time.ts'
+import { systemTime, TIMER_MS_MAX } from './system-time.ts'
 
 /** How often and how late a request is repeated. */
 export type RetryOptions = {
@@ -11,20 +11,18 @@ export type RetryOptions = {
 /** A longer `Retry-After` is thrown instead, so that no call hangs for minutes. */
 const RETRY_AFTER_SECONDS_MAX = 60
 
-const repeatedStatuses = [408, 429, 500, 502, 503, 504]
+type Statuses = readonly (number | undefined)[]
+const repeatedStatuses: Statuses = [408, 429, 500, 502, 503, 504]
 /** The server has read no whole request, or refused to begin. */
-const refusedStatuses = [408, 429]
+const refusedStatuses: Statuses = [408, 429]
 
 /** A read may be repeated after any failure that another attempt may cure. */
 export const mayRepeatRead = (error: BursarError): boolean =>
-  error instanceof ConnectionError ||
-  (error.status !== undefined && repeatedStatuses.includes(error.status))
+  error instanceof ConnectionError || repeatedStatuses.includes(error.status)
 
 /** A write is repeated only if the server surely did not take it. */
 export const mayRepeatWrite = (error: BursarError): boolean =>
-  error instanceof ConnectionError
-    ? !error.wasSent
-    : error.status !== undefined && refusedStatuses.includes(error.status)
+  error instanceof ConnectionError ? !error.wasSent : refusedStatuses.includes(error.status)
 
 /**
  * The milliseconds before the next attempt, or undefined if there is none. Jitter of up to one
@@ -42,7 +40,7 @@ export function waitAfter(
   }
   const leastMs =
     retryAfterSeconds === undefined ? retryDelayMs * 2 ** (failures - 1) : retryAfterSeconds * 1000
-  return leastMs + Math.random() * retryDelayMs
+  return Math.min(leastMs + Math.random() * retryDelayMs, TIMER_MS_MAX)
 }
 
 /** Resolves after the time, or rejects with the signal's reason as soon as it is aborted. */

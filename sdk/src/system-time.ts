@@ -1,3 +1,6 @@
+/** Timers take no longer time; they would end at once. */
+export const TIMER_MS_MAX = 2 ** 31 - 1
+
 /**
  * The only way of the client to know time or to wait for it. No other file names the clock and the
  * timers of the runtime.

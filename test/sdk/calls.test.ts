@@ -125,10 +125,11 @@ describe('the wait before another attempt', () => {
     time: VirtualTime,
     answers: readonly Scripted[],
     waits: readonly number[],
+    retryDelayMs = 1000,
   ) {
     const announced: number[] = []
     const hooks = { onRetry: ({ delayMs }: RetryInfo) => void announced.push(delayMs) }
-    const { bursar, sent } = clientOf(answers, { hooks, retryDelayMs: 1000 })
+    const { bursar, sent } = clientOf(answers, { hooks, retryDelayMs })
     const reading = bursar.fiatAccounts.get(id)
     for (const [at, ms] of waits.entries()) {
       await until(() => announced.length === at + 1)
@@ -145,6 +146,12 @@ describe('the wait before another attempt', () => {
       const waits = [1, 2, 4, 8].map((seconds) => (seconds + jitter) * 1000)
       await assertWaits(time, Array(4).fill(failing(503)), waits)
     }
+  })
+
+  test('is at most the longest time of a timer, which would else end at once', async () => {
+    using time = takeTime()
+    const longest = 2 ** 31 - 1
+    await assertWaits(time, [failing(503), failing(503)], [longest, longest], longest)
   })
 
   test('is that of Retry-After, in seconds or until a date, and has jitter too', async (t) => {

@@ -196,6 +196,7 @@ describe('follow', () => {
     for (const [wait, timeoutMs, limit] of [
       [1, 100, 1100],
       [undefined, 30_000, 60_000],
+      [undefined, 2 ** 31 - 1, 2 ** 31 - 1],
     ] as const) {
       using time = takeTime()
       const options = { timeoutMs, retryDelayMs: 0 }
