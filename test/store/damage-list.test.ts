@@ -4,7 +4,6 @@ import { openBackground } from '../../src/background.ts'
 import { asTenant } from '../../src/contract/principal.ts'
 import { limits } from '../../src/platform/limits.ts'
 import { openLog } from '../../src/platform/log.ts'
-import { systemTime } from '../../src/platform/time.ts'
 import { resources } from '../../src/resources/catalogue.ts'
 import { statement } from '../../src/resources/statement.ts'
 import {
@@ -20,7 +19,7 @@ import { StoreCorrupted, StoreDamaged } from '../../src/store/unavailable.ts'
 import { anId } from '../support/records.ts'
 import { firstPage } from '../support/selection.ts'
 import { passingSeals } from '../support/test-sealing.ts'
-import { turn } from '../support/until.ts'
+import { takeTime } from '../support/virtual-time.ts'
 
 /** A list that is full of damaged statements, and what it reported. */
 function fullList() {
@@ -162,64 +161,74 @@ test('a kind whose table the database cannot read has no list and no miss until 
 })
 
 describe('the watch over damage', () => {
-  /** Runs the watch for so long, by its own timers. `steps` tell how each step of the scan ends. */
-  async function watched(
-    forMs: number,
-    scans: boolean,
-    steps: readonly ('fails' | 'works')[] = [],
-  ) {
-    let now = 0
-    const due: { at: number; task: () => void }[] = []
+  type Step = { readonly fails?: boolean; readonly endsRound?: boolean; readonly tookMs?: number }
+
+  /** Runs the watch for so long. The steps of the scan end as told, and later ones work. */
+  async function watched(forMs: number, scans: boolean, steps: readonly Step[] = [], checkMs = 0) {
+    using time = takeTime()
+    const begunAt = time.elapsedMs()
+    const now = () => time.elapsedMs() - begunAt
     const warnings: unknown[] = []
     const warn = (bound: unknown) => void warnings.push(bound)
-    const log = Object.assign(openLog('silent'), { warn })
-    const [looks, stepsAt]: [number[], number[]] = [[], []]
+    const [looks, stepsAt, checksAt]: [number[], number[], number[]] = [[], [], []]
     let isFailing = false
     const stop = startDamageWatch({
-      log,
+      log: Object.assign(openLog('silent'), { warn }),
       scans,
-      elapsedMs: () => now,
+      background: openBackground(),
       damage: {
         found: () => [{ kind: 'statements', id: anId(1), fault: 'no match' }],
-        lookAgain: async () => void looks.push(now),
+        lookAgain: async () => void looks.push(now()),
         met: () => 0,
-        checkTables: async () => {},
+        checkTables: async () => {
+          checksAt.push(now())
+          if (checkMs > 0) await time.pause(checkMs)
+        },
         isFailing: () => isFailing,
         scanNext: async () => {
-          isFailing = steps[stepsAt.length] === 'fails'
-          stepsAt.push(now)
-          if (isFailing) throw new Error('a lock')
-          return false
+          const { fails = false, endsRound = false, tookMs = 0 } = steps[stepsAt.length] ?? {}
+          isFailing = fails
+          stepsAt.push(now())
+          if (tookMs > 0) await time.pause(tookMs)
+          if (fails) throw new Error('a lock')
+          return endsRound
         },
       },
-      background: openBackground(systemTime.now, {
-        after: (delayMs, task) => {
-          due.push({ at: now + delayMs, task })
-          return () => {}
-        },
-      }),
     })
-    for (let next = due.shift(); next !== undefined && next.at <= forMs; next = due.shift()) {
-      now = next.at
-      next.task()
-      await turn()
-      due.sort((one, other) => one.at - other.at)
-    }
+    await time.advance(forMs)
     stop()
-    return { looks, stepsAt, warnings: warnings.length }
+    return { looks, stepsAt, checksAt, warnings: warnings.length }
   }
 
   test('looks again at known damage without the right to scan', async () => {
-    const { looks, stepsAt } = await watched(3000, false)
+    const { looks, stepsAt, checksAt } = await watched(3999, false)
     assert.deepEqual(looks, [1000, 2000, 3000])
-    assert.deepEqual(stepsAt, [])
+    assert.deepEqual([stepsAt, checksAt], [[], []])
   })
 
   test('pauses the scan after a failure, and warns once until it has worked again', async () => {
-    const steps = ['fails', 'fails', 'works', 'fails'] as const
-    const { looks, stepsAt, warnings } = await watched(121_200, true, steps)
+    const [fails, works] = [{ fails: true }, {}]
+    const { looks, stepsAt, warnings } = await watched(121_199, true, [fails, fails, works, fails])
     assert.deepEqual(stepsAt, [1000, 61_000, 121_000, 121_100])
     assert.equal(looks.length, 121)
     assert.equal(warnings, 2)
+  })
+
+  test('rests after a step in proportion to its time, and longer after a round', async () => {
+    const { stepsAt } = await watched(64_500, true, [{ tookMs: 50 }, { endsRound: true }])
+    const second = 1000 + 50 + 50 * limits.scanRestTimes
+    const third = second + limits.scanRoundRestMs
+    assert.deepEqual(stepsAt.slice(0, 4), [1000, second, third, third + limits.scanRestMs])
+  })
+
+  test('rests after a check of tables in proportion to its time', async () => {
+    const short = limits.scanRoundRestMs / limits.recheckRestTimes
+    for (const [checkMs, pauseMs] of [
+      [short - 1, limits.scanRoundRestMs],
+      [short + 1, (short + 1) * limits.recheckRestTimes],
+    ] as const) {
+      const next = 1000 + checkMs + pauseMs
+      assert.deepEqual((await watched(next, true, [], checkMs)).checksAt, [1000, next])
+    }
   })
 })

@@ -113,18 +113,10 @@ type WatchDeps = {
   readonly scans: boolean
   readonly log: Logger
   readonly background: Background
-  /** The time in milliseconds by which a pause follows the work before it. */
-  readonly elapsedMs?: () => number
 }
 
 /** Looks again at known damage, and scans, while the service runs. Returns what stops it. */
-export function startDamageWatch({
-  damage,
-  scans,
-  log,
-  background,
-  elapsedMs = () => systemTime.elapsedMs(),
-}: WatchDeps): () => void {
+export function startDamageWatch({ damage, scans, log, background }: WatchDeps): () => void {
   let metAtCheck = damage.met()
   let isStopped = false
   let isTold = false
@@ -136,23 +128,23 @@ export function startDamageWatch({
   }
   const check = async () => {
     metAtCheck = damage.met()
-    const startedAt = elapsedMs()
+    const startedAt = systemTime.elapsedMs()
     let isFailed = false
     await damage.checkTables().catch((error) => {
       isFailed = true
       warnOnce(error)
     })
     const times = damage.found().length > 0 ? limits.recheckRestTimes : limits.tableCheckRestTimes
-    const pauseMs = Math.max(limits.scanRoundRestMs, times * (elapsedMs() - startedAt))
+    const pauseMs = Math.max(limits.scanRoundRestMs, times * (systemTime.elapsedMs() - startedAt))
     return { pauseMs, isFailed }
   }
   const step = async () => {
-    const startedAt = elapsedMs()
+    const startedAt = systemTime.elapsedMs()
     try {
       const isRoundOver = await damage.scanNext()
       if (!damage.isFailing()) isTold = false
       const restMs = isRoundOver ? limits.scanRoundRestMs : limits.scanRestMs
-      const pauseMs = Math.max(restMs, limits.scanRestTimes * (elapsedMs() - startedAt))
+      const pauseMs = Math.max(restMs, limits.scanRestTimes * (systemTime.elapsedMs() - startedAt))
       return { pauseMs }
     } catch (error) {
       warnOnce(error)
