@@ -5,11 +5,12 @@ import { openBackground } from '../../src/background.ts'
 import { asTenant } from '../../src/contract/principal.ts'
 import { startRecovery } from '../../src/oauth/clients/confirm-clients.ts'
 import { limits } from '../../src/platform/limits.ts'
-import { systemTime } from '../../src/platform/time.ts'
-import type { FeeQuoteStore } from '../../src/store/fee-quotes.ts'
+import type { FeeQuoteStore, Swept } from '../../src/store/fee-quotes.ts'
 import { judgeSweep, type SweepState } from '../../src/store/quotes/quote-sweep.ts'
 import { startQuoteSweep } from '../../src/withdrawal-fees/sweep-quotes.ts'
 import { testStore } from '../support/test-database.ts'
+import { turn } from '../support/until.ts'
+import { takeTime } from '../support/virtual-time.ts'
 import { startQuoteChild } from './support/quote-child.ts'
 import {
   acme,
@@ -280,10 +281,10 @@ describe('a sweep', () => {
       ),
     )
   }
-  const swept = (deleted: number) => ({ outcome: 'swept', deleted })
+  const swept = (deleted: number) => ({ outcome: 'swept', deleted }) as const
   const { quoteKeptDays: keptDays, quoteSweepRows: rows } = limits
 
-  test('deletes quotes that expired 90 days ago, in small batches with pauses, and logs it', async (t) => {
+  test('deletes quotes that expired 90 days ago, in small batches', async (t) => {
     const opened = await openTestQuotes(t)
     const { quotes, place } = opened
     const old = rows * 2 + 5
@@ -296,20 +297,32 @@ describe('a sweep', () => {
     await issueAt(opened, end - minutes(10), old + 1, { lifeSeconds: 91 * 86_400 })
     await issueAt(opened, noon, old + 2)
     await place.setClock(noon)
-    const running = startByHand(quotes)
-    for (let round = 0; round < 3; round += 1) await running.turn()
-    const { quoteSweepRestMs: rest, quoteSweepIdleMs: idle } = limits
-    assert.deepEqual(running.rests, [rest, rest, rest, idle])
+    for (const deleted of [rows, rows, 5, 0]) {
+      assert.deepEqual(await quotes.operator.sweep(rows), swept(deleted))
+    }
     const found = async (at: number) => (await quotes.operator.find(idOf(at))) !== undefined
     assert.deepEqual([await found(0), await found(old - 1)], [false, false])
     assert.deepEqual([await found(old), await found(old + 1)], [true, true])
-    assert.deepEqual(running.logged, [{ level: 30, deleted: old, msg: 'deleted old fee quotes' }])
-    assert.equal(running.isStopped(), false)
-    running.stop()
-    assert.equal(running.isStopped(), true)
   })
 
-  test('refuses a clock that has jumped, warns, and goes on once it is right', async (t) => {
+  test('rests for a moment between full batches, else for a minute, and logs each run', async () => {
+    using time = takeTime()
+    const running = startSweep([swept(rows), swept(rows), swept(5), swept(0), swept(1)])
+    const { quoteSweepRestMs: rest, quoteSweepIdleMs: idle } = limits
+    for (const [at, pauseMs] of [rest, rest, rest, idle, idle].entries()) {
+      await time.advance(pauseMs - 1)
+      assert.equal(running.sweeps(), at)
+      await time.advance(1)
+      assert.equal(running.sweeps(), at + 1)
+    }
+    const msg = 'deleted old fee quotes'
+    const logged = [rows * 2 + 5, 1].map((deleted) => ({ level: 30, deleted, msg }))
+    assert.deepEqual(running.logged, logged)
+    running.stop()
+    assert.equal(time.waiting(), 0)
+  })
+
+  test('refuses a clock that has jumped, and goes on once it is right', async (t) => {
     const opened = await openTestQuotes(t)
     const { quotes, place } = opened
     await issueAt(opened, noon, 1, { count: 3 })
@@ -328,19 +341,29 @@ describe('a sweep', () => {
       await place.setClock(noon + minutes(1))
       assert.deepEqual(await quotes.operator.sweep(rows), swept(0))
     }
-    await place.setClock(noon + days(100))
-    const running = startByHand(quotes)
-    for (let round = 0; round < 60; round += 1) await running.turn()
+    for (const at of [1, 2, 3]) assert.ok(await quotes.operator.find(idOf(at)), `quote ${at}`)
+  })
+
+  test('that is refused warns once an hour', async () => {
+    using time = takeTime()
+    const refused = {
+      outcome: 'refused',
+      lastRunAt: noon + minutes(1),
+      at: noon + days(100),
+    } as const
+    const running = startSweep(Array.from({ length: 61 }, () => refused))
     const warning = {
       level: 40,
       storeTime: '2027-03-02T12:00:00Z',
       lastRunAt: '2026-11-22T12:01:00Z',
       msg: 'the clock of the store has jumped, or the store was not in use for more than a day, so no old fee quote is deleted; set the clock right, or wait 7 days if it is right',
     }
-    assert.deepEqual(running.logged, [warning], 'one warning an hour')
-    await running.turn()
+    await time.advance(limits.quoteSweepRestMs)
+    await time.advance(3_600_000 - 1)
+    assert.deepEqual(running.logged, [warning])
+    await time.advance(1)
     assert.deepEqual(running.logged, [warning, warning])
-    for (const at of [1, 2, 3]) assert.ok(await quotes.operator.find(idOf(at)), `quote ${at}`)
+    running.stop()
   })
 
   test('goes on at once after a restore, which is dated by the clock of the store', async (t) => {
@@ -359,14 +382,14 @@ describe('a sweep', () => {
   })
 
   test('that fails once the stores close says nothing', async () => {
+    using time = takeTime()
     const failed = Promise.withResolvers<never>()
-    const operator = { sweep: () => failed.promise } as unknown as FeeQuoteStore['operator']
-    const running = startByHand({ operator } as FeeQuoteStore)
-    running.begin()
+    const running = startSweep([failed.promise])
+    await time.advance(limits.quoteSweepRestMs)
     running.stop()
     failed.reject(new Error('the store is closed'))
-    await new Promise(setImmediate)
-    assert.deepEqual(running.logged, [])
+    await turn()
+    assert.deepEqual([running.sweeps(), running.logged], [1, []])
   })
 
   test('believes a clock that was steady for a week, also if the process restarts', () => {
@@ -408,31 +431,14 @@ describe('a sweep', () => {
   })
 })
 
-/** Starts the sweep with a schedule that waits for `turn`, and a log that is kept. */
-function startByHand(quotes: FeeQuoteStore) {
+/** Starts the sweep of a store that answers so, with a log that is kept. */
+function startSweep(answers: readonly (Swept | Promise<Swept>)[]) {
   const logged: unknown[] = []
   const sink = { write: (line: string) => void logged.push(JSON.parse(line)) }
   const log = pino({ base: null, timestamp: false }, sink)
-  const rests: number[] = []
-  let next = () => {}
-  let isStopped = false
-  const after = (delayMs: number, run: () => void) => {
-    rests.push(delayMs)
-    next = run
-    isStopped = false
-    return () => {
-      isStopped = true
-    }
-  }
-  const stop = startQuoteSweep({
-    quotes,
-    log,
-    background: openBackground(systemTime.now, { after }),
-  })
-  const turn = async () => {
-    const before = rests.length
-    next()
-    while (rests.length === before) await new Promise(setImmediate)
-  }
-  return { logged, rests, begin: () => next(), turn, stop, isStopped: () => isStopped }
+  let sweeps = 0
+  const sweep = async () => (await answers[sweeps++]) ?? { outcome: 'swept', deleted: 0 }
+  const quotes = { operator: { sweep } } as unknown as FeeQuoteStore
+  const stop = startQuoteSweep({ quotes, log, background: openBackground() })
+  return { logged, sweeps: () => sweeps, stop }
 }

@@ -8,7 +8,6 @@ import { after, describe, test } from 'node:test'
 import { openBackground } from '../../../src/background.ts'
 import { limits } from '../../../src/platform/limits.ts'
 import type { Logger } from '../../../src/platform/log.ts'
-import { systemTime } from '../../../src/platform/time.ts'
 import { sqliteFiles } from '../../../src/store/sqlite/backup/sqlite-files.ts'
 import { openDatabase } from '../../../src/store/sqlite/database.ts'
 import { openedFiles } from '../../../src/store/sqlite/files/opened-files.ts'
@@ -21,11 +20,12 @@ import { StoreUnavailable } from '../../../src/store/unavailable.ts'
 import { temporaryFolder } from '../../support/harness.ts'
 import { setLimits } from '../../support/set-limits.ts'
 import { turn } from '../../support/until.ts'
+import { takeTime } from '../../support/virtual-time.ts'
 
 const folder = temporaryFolder()
 after(() => rmSync(folder, { recursive: true, force: true }))
 
-/** A watched store whose looks the test starts, and what it logs. */
+/** A watched store, and what it logs. */
 function openWatched(name: string) {
   const path = join(folder, name)
   const store = openSqliteCredentials(path)
@@ -42,25 +42,23 @@ function openWatched(name: string) {
     error: (_: object, message: string) => logged.push(message),
     info: (message: string) => logged.push(message),
   } as unknown as Logger
-  let look = () => {}
-  const after = (_: number, task: () => void) => {
-    look = task
-    return () => {}
-  }
-  const background = openBackground(systemTime.now, { after })
-  const watch = watchFiles({ files, written: path, log, background })
+  const watch = watchFiles({ files, written: path, log, background: openBackground() })
   const close = async () => {
     watch.stop()
     await store.close()
   }
-  return { path, watch, logged, looks: () => looks, look: () => look(), close }
+  return { path, watch, logged, looks: () => looks, close }
 }
 
 describe('a store whose files are watched', () => {
   for (const ending of ['', '-wal', '-shm']) {
     test(`is lost when its file *.db${ending} is deleted or replaced, until it is back`, async () => {
-      const { path, watch, logged, look, close } = openWatched(`lost${ending}.db`)
-      look()
+      using time = takeTime()
+      const { path, watch, logged, looks, close } = openWatched(`lost${ending}.db`)
+      await time.advance(limits.storeLookMs - 1)
+      assert.equal(looks(), 0)
+      await time.advance(1)
+      assert.equal(looks(), 1)
       watch.requireReady()
       const file = `${path}${ending}`
       const advice = 'mount its volume or restore it, then restart this server'
@@ -73,7 +71,7 @@ describe('a store whose files are watched', () => {
         ],
       ] as const) {
         change()
-        look()
+        await time.advance(limits.storeLookMs)
         for (const require of [watch.requireIntact, watch.confirmIntact, watch.requireReady]) {
           assert.throws(require, new StoreUnavailable(sentence))
         }
