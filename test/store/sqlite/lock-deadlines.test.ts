@@ -1,0 +1,260 @@
+import assert from 'node:assert/strict'
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { describe, type TestContext, test } from 'node:test'
+import { asTenant } from '../../../src/contract/principal.ts'
+import { limits } from '../../../src/platform/limits.ts'
+import { systemTime } from '../../../src/platform/time.ts'
+import type { Store } from '../../../src/store/records.ts'
+import { openDatabase, openFurther } from '../../../src/store/sqlite/database.ts'
+import { openSqliteFeeQuotes } from '../../../src/store/sqlite/fee-quotes.ts'
+import { compactFile } from '../../../src/store/sqlite/files/compact-file.ts'
+import { emptyLogSoon } from '../../../src/store/sqlite/import/disk-space.ts'
+import { claimIssuer } from '../../../src/store/sqlite/issuer-claim.ts'
+import { queueTransactions, retryWhileLocked } from '../../../src/store/sqlite/locks.ts'
+import { openSqliteAudit } from '../../../src/store/sqlite/open-sqlite-audit.ts'
+import { openSqliteStore } from '../../../src/store/sqlite/open-sqlite-store.ts'
+import { StoreUnavailable } from '../../../src/store/unavailable.ts'
+import { temporaryFolder } from '../../support/harness.ts'
+import { aFiatAccount, anId } from '../../support/records.ts'
+import { setLimits } from '../../support/set-limits.ts'
+import { testSealing } from '../../support/test-sealing.ts'
+import { takeTime } from '../../support/virtual-time.ts'
+import { putOne } from '../support/put-one.ts'
+import { aQuote, aWithdrawal, noon } from '../support/quotes.ts'
+import { settlesAfter } from '../support/settles-after.ts'
+
+const acme = asTenant('acme')
+const newPath = () => join(temporaryFolder(), 'bursar.db')
+
+/** Locks a database as another process does, until the returned function is called. */
+function lock(path: string, begin = 'begin immediate'): () => void {
+  const db = new DatabaseSync(path, { timeout: 0 })
+  db.exec(begin)
+  return () => db.close()
+}
+
+const busy = () => {
+  throw Object.assign(new Error('database is locked'), { errcode: 5 })
+}
+
+test('work that a lock refuses is tried again after growing pauses, until its time is over', async () => {
+  using time = takeTime()
+  const begunAt = time.elapsedMs()
+  const tries: number[] = []
+  const work = retryWhileLocked(
+    () => {
+      tries.push(time.elapsedMs() - begunAt)
+      return busy()
+    },
+    begunAt + 113,
+    'locked',
+  )
+  await assert.rejects(settlesAfter(time, 113, work), new StoreUnavailable('locked'))
+  assert.deepEqual(tries, [0, 1, 3, 7, 15, 31, 63, 113])
+})
+
+test('a transaction that waits behind others has its own deadline', async (t) => {
+  setLimits(t, { storeWriteMs: 1000 })
+  using time = takeTime()
+  const transact = queueTransactions({ isOpen: () => true, transact: async () => busy() })
+  const first = assert.rejects(
+    transact(async () => {}),
+    StoreUnavailable,
+  )
+  await time.advance(300)
+  const second = transact(async () => {})
+  await assert.rejects(settlesAfter(time, 1000, second, 5), StoreUnavailable)
+  await first
+})
+
+describe('beside a process that has locked the file', () => {
+  const set = {
+    quoteIssueMs: 900,
+    auditWriteMs: 1100,
+    storeWriteMs: 1300,
+    storeLockWaitMs: 1700,
+    changesListedMs: 500,
+    recordLockedMs: 700,
+  }
+
+  /** How long work on a locked file goes on. */
+  async function settlesBesideLock<T>(
+    t: TestContext,
+    path: string,
+    ms: number,
+    work: () => Promise<T>,
+  ) {
+    t.after(lock(path))
+    using time = takeTime()
+    return await settlesAfter(time, ms, work(), limits.storeRetryMsMax)
+  }
+
+  type Quotes = ReturnType<typeof openSqliteFeeQuotes>
+  const writesOfQuotes: Readonly<Record<string, [number, (quotes: Quotes) => Promise<unknown>]>> = {
+    'a fee quote': [set.quoteIssueMs, (quotes) => quotes.customers.issue(acme, aQuote(), 9)],
+    'a consumption': [set.quoteIssueMs, ({ operator }) => operator.consume(aWithdrawal())],
+    'a sweep': [set.storeWriteMs, ({ operator }) => operator.sweep(1)],
+    'an erasure of quotes': [
+      set.storeLockWaitMs,
+      ({ operator }) => operator.eraseSome('acme', { after: undefined, erases: true }),
+    ],
+  }
+  for (const [what, [ms, write]] of Object.entries(writesOfQuotes)) {
+    test(`${what} is given up after its time`, async (t) => {
+      setLimits(t, set)
+      const path = newPath()
+      const quotes = openSqliteFeeQuotes(path, () => noon)
+      t.after(quotes.close)
+      await assert.rejects(
+        settlesBesideLock(t, path, ms, () => write(quotes)),
+        StoreUnavailable,
+      )
+    })
+  }
+
+  test('an entry of the audit log is given up after its time', async (t) => {
+    setLimits(t, set)
+    const path = newPath()
+    const key = () => ({ id: 'key_1', key: Buffer.alloc(32) })
+    const log = openSqliteAudit(path, () => {}, { clock: () => noon, key })
+    t.after(log.close)
+    const write = () =>
+      log.write({ action: 'open_log', actor: { type: 'program' }, outcome: 'done' })
+    await assert.rejects(settlesBesideLock(t, path, set.auditWriteMs, write), StoreUnavailable)
+  })
+
+  const fee = { id: anId(1), customerId: 'acme' }
+  const writesOfRecords: Readonly<Record<string, [number, (store: Store) => Promise<unknown>]>> = {
+    'a display name': [
+      set.storeLockWaitMs,
+      ({ operator }) => operator.customers.rename('acme', 'Acme'),
+    ],
+    'an erasure of records': [
+      set.storeLockWaitMs,
+      ({ operator }) => operator.eraseSome('acme', [], undefined),
+    ],
+    'a first key': [set.recordLockedMs, ({ operator }) => operator.keys.ensure(acme)],
+    'the event of a fee': [
+      800,
+      ({ operator }) => operator.noteConsumed(fee, systemTime.elapsedMs() + 800),
+    ],
+  }
+  for (const [what, [ms, write]] of Object.entries(writesOfRecords)) {
+    test(`${what} is given up after its time`, async (t) => {
+      setLimits(t, set)
+      const path = newPath()
+      const store = openSqliteStore(path, () => noon, testSealing)
+      t.after(store.close)
+      await assert.rejects(
+        settlesBesideLock(t, path, ms, () => write(store)),
+        StoreUnavailable,
+      )
+    })
+  }
+
+  test('a feed of all customers soon answers what its log has', async (t) => {
+    setLimits(t, set)
+    const path = newPath()
+    const store = openSqliteStore(path, () => noon, testSealing)
+    t.after(store.close)
+    await putOne(store, 'fiat-accounts', aFiatAccount())
+    const page = () => store.operator.changes(undefined, 10)
+    const { changes } = await settlesBesideLock(t, path, set.changesListedMs, page)
+    assert.deepEqual(changes, [])
+  })
+
+  test('a single record is refused before long', async (t) => {
+    setLimits(t, { recordPutMs: 5000, recordLockedMs: 700 })
+    const path = newPath()
+    const store = openSqliteStore(path, () => noon, testSealing)
+    t.after(store.close)
+    await putOne(store, 'fiat-accounts', aFiatAccount())
+    t.after(lock(path))
+    using time = takeTime()
+    const begunAt = time.elapsedMs()
+    let refusedAt: number | undefined
+    const put = putOne(store, 'fiat-accounts', aFiatAccount({ status: 'REJECTED' }))
+    const refused = assert.rejects(put, StoreUnavailable).finally(() => {
+      refusedAt = time.elapsedMs() - begunAt
+    })
+    // Another thread tries to write, and some time passes until it has answered.
+    while (refusedAt === undefined) await time.advance(1)
+    await refused
+    assert.ok(refusedAt >= 700 && refusedAt < limits.recordPutMs, `refused after ${refusedAt} ms`)
+  })
+})
+
+/** A database with rows in its log, and a reader that keeps the log. */
+function readLog(t: TestContext) {
+  const path = newPath()
+  const db = openFurtherOf(path)
+  db.exec('create table t (a); insert into t values (1)')
+  const reader = new DatabaseSync(path)
+  reader.exec('begin; select * from t')
+  db.exec('insert into t values (2)')
+  t.after(() => {
+    db.close()
+    if (reader.isOpen) reader.close()
+  })
+  return { path, db, reader, logBytes: () => statSync(`${path}-wal`).size }
+}
+
+function openFurtherOf(path: string): DatabaseSync {
+  openDatabase(path).close()
+  return openFurther(path)
+}
+
+describe('a write-ahead log that a reader needs', () => {
+  test('is left after an import that has tried to empty it for a while', async (t) => {
+    setLimits(t, { storeLogEmptiedMs: 1000 })
+    const { db, logBytes } = readLog(t)
+    using time = takeTime()
+    await settlesAfter(time, 1000, emptyLogSoon(db), limits.storeRetryMsMax)
+    assert.ok(logBytes() > 0)
+  })
+
+  test('is emptied by an import once the reader has ended', async (t) => {
+    const { db, reader, logBytes } = readLog(t)
+    using time = takeTime()
+    const emptied = emptyLogSoon(db)
+    await time.advance(limits.storeRetryMsMax - 1)
+    reader.close()
+    assert.ok(logBytes() > 0)
+    await time.advance(1)
+    await emptied
+    assert.equal(logBytes(), 0)
+  })
+
+  test('is reported by a compaction that has waited for it', async (t) => {
+    // SQLite itself waits as long for the reader, in real time.
+    setLimits(t, { storeLockWaitMs: 2, storeRetryMsMax: 10 })
+    const { path } = readLog(t)
+    using time = takeTime()
+    const compacted = settlesAfter(time, 10, compactFile(path))
+    await assert.rejects(compacted, /is written anew, but its write-ahead log/)
+  })
+})
+
+describe('the claim of an issuer', () => {
+  test('waits for a process that has locked its file, and no longer than 2 s', async (t) => {
+    const path = newPath()
+    ;(await claimIssuer(path, 'https://a.example')).release()
+    t.after(lock(path, 'begin exclusive'))
+    using time = takeTime()
+    const claimed = claimIssuer(path, 'https://b.example')
+    await assert.rejects(settlesAfter(time, 2000, claimed, 50), StoreUnavailable)
+  })
+
+  test('waits half a second for another server to read the name, then keeps its issuer', async (t) => {
+    const path = newPath()
+    const first = await claimIssuer(path, 'https://a.example')
+    t.after(first.release)
+    using time = takeTime()
+    const claimed = claimIssuer(path, 'https://b.example')
+    const { other, release } = await settlesAfter(time, 500, claimed, 50)
+    release()
+    assert.equal(other, 'https://a.example')
+  })
+})
