@@ -6,6 +6,8 @@ import { turn } from './until.ts'
 export type VirtualTime = Time & {
   /** Lets time pass. What is due runs, and what that begins runs too if it is due by then. */
   advance(ms: number): Promise<void>
+  /** Lets time pass while the caller works, so that no timer runs. */
+  pass(ms: number): void
   /** Moves the wall clock alone, as a correction of the machine's clock does. */
   jump(micros: bigint): void
   /** How many timers wait. */
@@ -91,6 +93,9 @@ export function openVirtualTime(wall = 1_700_000_000_000_000n, beginMs = 0): Vir
       }
       elapsedMs = until
       await turn()
+    },
+    pass: (ms) => {
+      elapsedMs += ms
     },
     jump: (micros) => {
       jumped += micros

@@ -5,11 +5,13 @@ import { afterEach, beforeEach, describe, test } from 'node:test'
 import { limits } from '../../../src/platform/limits.ts'
 import { openReadInTurn, type ReadInTurn } from '../../../src/store/sqlite/records/read-in-turn.ts'
 import { temporaryFolder } from '../../support/harness.ts'
-import { holdLoop, turn } from '../../support/until.ts'
+import { turn } from '../../support/until.ts'
+import { takeTime } from '../../support/virtual-time.ts'
 
 let db: DatabaseSync
 let writer: DatabaseSync
 let read: ReadInTurn
+let time: ReturnType<typeof takeTime>
 
 beforeEach(() => {
   const file = join(temporaryFolder(), 'turns.db')
@@ -17,9 +19,11 @@ beforeEach(() => {
   db.exec('pragma journal_mode = wal; create table t (n integer); insert into t values (1)')
   writer = new DatabaseSync(file)
   // However slow the machine is, the reads of a turn stay together.
-  read = openReadInTurn(db, Number.POSITIVE_INFINITY)
+  time = takeTime()
+  read = openReadInTurn(db)
 })
 afterEach(() => {
+  time[Symbol.dispose]()
   if (db.isOpen) db.close()
   writer.close()
 })
@@ -55,16 +59,13 @@ describe('reads of one turn', () => {
   })
 
   test('give way to other work once they take too long, and all of them are read', async () => {
-    const slow = () => {
-      holdLoop(limits.readsTogetherMs + 1)
-      return 'slow'
-    }
-    const done: string[] = []
-    read = openReadInTurn(db)
-    const reads = [1, 2, 3].map(() => read(slow).then((text) => done.push(text)))
+    const reading = (ms: number) => () => time.pass(ms)
+    const done: number[] = []
+    const parts = [limits.readsTogetherMs - 1, 1, limits.readsTogetherMs, 0]
+    const reads = parts.map((ms, at) => read(reading(ms)).then(() => done.push(at)))
     await turn()
-    assert.equal(done.length, 1)
+    assert.deepEqual(done, [0, 1])
     await Promise.all(reads)
-    assert.equal(done.length, 3)
+    assert.deepEqual(done, [0, 1, 2, 3])
   })
 })

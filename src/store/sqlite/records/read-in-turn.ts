@@ -14,13 +14,10 @@ type Waiting = { readonly run: () => void; readonly reject: (error: unknown) => 
  * of the other (docs/decisions/0004-embedded-store.md). Answers are sent after a few milliseconds
  * of reads, so that the first ones do not wait for all.
  */
-export function openReadInTurn(
-  db: DatabaseSync,
-  togetherMs: number = limits.readsTogetherMs,
-): ReadInTurn {
+export function openReadInTurn(db: DatabaseSync): ReadInTurn {
   const waiting: Waiting[] = []
   const readSome = () => {
-    const until = systemTime.elapsedMs() + togetherMs
+    const until = systemTime.elapsedMs() + limits.readsTogetherMs
     try {
       db.exec('begin')
       // An error of the disk may end the transaction. A page takes several statements of one.
