@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, before, test } from 'node:test'
+import { limits } from '../../../src/platform/limits.ts'
 import { systemTime } from '../../../src/platform/time.ts'
 import type { Store } from '../../../src/store/records.ts'
 import { spaceFor } from '../../../src/store/sqlite/import/disk-space.ts'
@@ -11,7 +12,11 @@ import { openSqliteStore } from '../../../src/store/sqlite/open-sqlite-store.ts'
 import { temporaryFolder } from '../../support/harness.ts'
 import { resourceOf, take } from '../../support/record-store.ts'
 import { anId, anIssuerQuote } from '../../support/records.ts'
+import { setLimits } from '../../support/set-limits.ts'
 import { passingSeals, testSealing } from '../../support/test-sealing.ts'
+import { until } from '../../support/until.ts'
+import { takeTime } from '../../support/virtual-time.ts'
+import { settlesAfter } from '../support/settles-after.ts'
 
 const folder = temporaryFolder()
 const path = join(folder, 'records.db')
@@ -32,7 +37,7 @@ const quotes = (from: number, count: number) =>
     anIssuerQuote({ id: anId(from + at), ref_id: `ref-${from + at}` }),
   )
 
-/** The store with its own free space, as if its disk were small, and its own wait for others. */
+/** The store with its own free space, as if its disk were small. */
 const storeWith = (deps: Omit<Parameters<typeof beginImport>[2], 'clock' | 'seals'>): Store => ({
   ...store,
   operator: {
@@ -52,19 +57,28 @@ test('an import leaves no write-ahead log beside a server, done or refused', asy
   assert.equal(statSync(`${path}-wal`).size, 0)
 })
 
-test('an import waits for the merge of another, and then says so in one sentence', async () => {
+test('an import waits for the merge of another, and then says so in one sentence', async (t) => {
+  setLimits(t, { storeLockWaitMs: 1000 })
   const other = new DatabaseSync(path)
   const before = await stored()
   other.exec('begin immediate')
-  await assert.rejects(take(storeWith({ lockWaitMs: 50 }), kind, quotes(2000, 1)), {
+  using time = takeTime()
+  const takeBesideLock = async () => {
+    const taken = take(store, kind, quotes(2000, 1))
+    // It waits for the lock.
+    await until(() => time.waiting() === 1)
+    return { taken }
+  }
+  const { taken: refused } = await takeBesideLock()
+  await assert.rejects(settlesAfter(time, 1000, refused, limits.storeRetryMsMax), {
     name: 'StoreUnavailable',
-    message: `another process, such as an import, has written ${path} for 0.05 s; nothing was changed; wait until it has ended, then run this again`,
+    message: `another process, such as an import, has written ${path} for 1 s; nothing was changed; wait until it has ended, then run this again`,
   })
-  const waiting = take(storeWith({ lockWaitMs: 60_000 }), kind, quotes(2000, 1))
-  // The import finds the lock before the loop has turned so often.
-  for (let turn = 0; turn < 100; turn += 1) await new Promise(setImmediate)
+  const { taken } = await takeBesideLock()
+  await time.advance(500)
   other.exec('commit')
-  assert.equal((await waiting).added, 1)
+  await time.advance(limits.storeRetryMsMax)
+  assert.equal((await taken).added, 1)
   other.close()
   assert.equal(await stored(), before + 1)
 })

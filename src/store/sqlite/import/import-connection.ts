@@ -19,7 +19,6 @@ type ImportDeps = LoadOptions & {
   readonly clock: Clock
   readonly seals: Seals
   readonly freeBytes?: (folder: string) => number
-  readonly lockWaitMs?: number
 }
 
 /**
@@ -39,17 +38,17 @@ export async function beginImport(
 async function openArea(
   path: string,
   resource: Resource,
-  { fileBytes = 0, freeBytes = freeBytesOf, isInServer = false, signal, ...deps }: ImportDeps,
+  { fileBytes = 0, freeBytes = freeBytesOf, isInServer = false, signal }: ImportDeps,
 ): Promise<StagingArea> {
-  const { lockWaitMs = limits.storeLockWaitMs } = deps
-  const locked = `another process, such as an import, has written ${path} for ${lockWaitMs / 1000} s; nothing was changed; wait until it has ended, then run this again`
+  const { storeLockWaitMs } = limits
+  const locked = `another process, such as an import, has written ${path} for ${storeLockWaitMs / 1000} s; nothing was changed; wait until it has ended, then run this again`
   const afterOthers = <T>(work: () => T | Promise<T>) =>
     retryWhileLocked(
       () => {
         signal?.throwIfAborted()
         return work()
       },
-      systemTime.elapsedMs() + lockWaitMs,
+      systemTime.elapsedMs() + storeLockWaitMs,
       locked,
     )
   const db = await afterOthers(() => openStaging(path))
