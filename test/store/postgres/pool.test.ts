@@ -3,6 +3,8 @@ import { describe, test } from 'node:test'
 import { openPool } from '../../../src/store/postgres/cluster/pool.ts'
 import type { Connection } from '../../../src/store/postgres/driver/connection.ts'
 import { StoreUnavailable } from '../../../src/store/unavailable.ts'
+import { takeTime } from '../../support/virtual-time.ts'
+import { settlesAfter } from '../support/settles-after.ts'
 
 /** Sessions that never answer. The tests observe which of them the pool opens and drops. */
 function fakeSessions() {
@@ -51,13 +53,12 @@ describe('a pool of sessions', () => {
 
   test('subtracts the time that was waited elsewhere from the wait for a session', async () => {
     const { open } = fakeSessions()
+    using time = takeTime()
     const pool = openPool({ ...bounds, open, waitMs: 60_000 })
     const gate = Promise.withResolvers<void>()
     const busy = [1, 2].map(() => pool.run(() => gate.promise, 5000))
-    await assert.rejects(
-      pool.run(async () => {}, 5000, 59_990),
-      isUnavailable,
-    )
+    const late = pool.run(async () => {}, 5000, 59_990)
+    await assert.rejects(settlesAfter(time, 10, late), isUnavailable)
     gate.resolve()
     await Promise.all(busy)
     // An idle session is taken at once, however long the request has waited elsewhere.
@@ -78,6 +79,7 @@ describe('a pool of sessions', () => {
 
   test('rejects a request at once if too many wait, and a waiting one when its time is up', async () => {
     const { open } = fakeSessions()
+    using time = takeTime()
     const pool = openPool({ ...bounds, open })
     const gate = Promise.withResolvers<void>()
     const busy = [1, 2].map(() => pool.run(() => gate.promise, 5000))
@@ -86,7 +88,8 @@ describe('a pool of sessions', () => {
       pool.run(async () => {}),
       isUnavailable,
     )
-    for (const refused of waiting) await assert.rejects(refused, isUnavailable)
+    const refused = Promise.all(waiting.map((one) => assert.rejects(one, isUnavailable)))
+    await settlesAfter(time, bounds.waitMs, refused)
     gate.resolve()
     await Promise.all(busy)
     await pool.run(async () => {})
@@ -94,14 +97,32 @@ describe('a pool of sessions', () => {
 
   test('drops a session whose server stops answering, and opens another', async () => {
     const { opened, open } = fakeSessions()
+    using time = takeTime()
     const pool = openPool({ ...bounds, open })
-    await assert.rejects(
-      pool.run((connection) => connection.query({ text: 'select 1' })),
-      isUnavailable,
-    )
+    const silent = pool.run((connection) => connection.query({ text: 'select 1' }))
+    await assert.rejects(settlesAfter(time, bounds.withinMs, silent), {
+      name: 'StoreUnavailable',
+      message: 'the database did not answer within 100 ms',
+    })
     assert.deepEqual(opened, [{ dropped: true }])
     assert.equal(await pool.run(async () => 'answered'), 'answered')
     assert.equal(opened.length, 2)
+    assert.equal(time.waiting(), 0)
+  })
+
+  test('counts the wait for a session to the time of a request', async () => {
+    const { opened, open } = fakeSessions()
+    using time = takeTime()
+    const pool = openPool({ ...bounds, open, connectionsMax: 1 })
+    const gate = Promise.withResolvers<void>()
+    const busy = pool.run(() => gate.promise, Number.POSITIVE_INFINITY)
+    const waiting = pool.run((connection) => connection.query({ text: 'select 1' }))
+    const refused = assert.rejects(waiting, isUnavailable)
+    await time.advance(bounds.waitMs - 1)
+    gate.resolve()
+    await busy
+    await settlesAfter(time, bounds.withinMs - bounds.waitMs + 1, refused)
+    assert.deepEqual(opened, [{ dropped: true }])
   })
 
   test('drops idle sessions at once, and sessions in use when they are returned', async () => {

@@ -7,6 +7,8 @@ import { withPrimary } from '../../../src/store/postgres/cluster/with-primary.ts
 import { openConnection } from '../../../src/store/postgres/driver/connection.ts'
 import { sessionSocket } from '../../../src/store/postgres/driver/session-socket.ts'
 import { until } from '../../support/until.ts'
+import { takeTime } from '../../support/virtual-time.ts'
+import { settlesAfter } from '../support/settles-after.ts'
 
 /** A TCP server that is no PostgreSQL; `serve` handles each connection. */
 async function listenAs(
@@ -59,8 +61,12 @@ describe('a session with TLS', () => {
     ['agrees and then says nothing', answering('S')],
   ] as const) {
     test(`times out if a server ${what}`, async (context) => {
-      const { address } = await listenAs(context, 'require', serve)
-      await assert.rejects(sessionSocket(address, 200).open(), { code: 'ETIMEDOUT' })
+      const { address, sockets } = await listenAs(context, 'require', serve)
+      using time = takeTime()
+      const opening = sessionSocket(address, 200).open()
+      opening.catch(() => {})
+      await until(() => sockets.length > 0)
+      await assert.rejects(settlesAfter(time, 200, opening), { code: 'ETIMEDOUT' })
     })
 
     test(`can be destroyed while a server ${what}`, async (context) => {
