@@ -1,36 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { openPool } from '../../../src/store/postgres/cluster/pool.ts'
-import type { Connection } from '../../../src/store/postgres/driver/connection.ts'
 import { StoreUnavailable } from '../../../src/store/unavailable.ts'
 import { takeTime } from '../../support/virtual-time.ts'
+import { fakeSessions } from '../support/fake-sessions.ts'
 import { settlesAfter } from '../support/settles-after.ts'
-
-/** Sessions that never answer. The tests observe which of them the pool opens and drops. */
-function fakeSessions() {
-  const opened: { dropped: boolean }[] = []
-  const open = (): Connection => {
-    const session = { dropped: false }
-    opened.push(session)
-    const silence = Promise.withResolvers<never>()
-    silence.promise.catch(() => {})
-    return {
-      rows: () => silence.promise,
-      query: () => silence.promise,
-      execute: () => silence.promise,
-      copyIn: () => silence.promise,
-      isBroken: () => session.dropped,
-      destroy: () => {
-        session.dropped = true
-        silence.reject(Object.assign(new Error('destroyed'), { code: 'CONNECTION_DESTROYED' }))
-      },
-      close: async () => {
-        session.dropped = true
-      },
-    }
-  }
-  return { opened, open }
-}
 
 const bounds = { connectionsMax: 2, waitingMax: 3, waitMs: 50, withinMs: 100 }
 

@@ -1,36 +1,13 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import { type AddressInfo, createServer, type Socket } from 'node:net'
-import { describe, type TestContext, test } from 'node:test'
-import type { ServerAddress } from '../../../src/platform/postgres-url.ts'
+import type { Socket } from 'node:net'
+import { describe, test } from 'node:test'
 import { withPrimary } from '../../../src/store/postgres/cluster/with-primary.ts'
 import { openConnection } from '../../../src/store/postgres/driver/connection.ts'
 import { sessionSocket } from '../../../src/store/postgres/driver/session-socket.ts'
 import { until } from '../../support/until.ts'
 import { takeTime } from '../../support/virtual-time.ts'
+import { listenAs } from '../support/listen-as.ts'
 import { settlesAfter } from '../support/settles-after.ts'
-
-/** A TCP server that is no PostgreSQL; `serve` handles each connection. */
-async function listenAs(
-  context: TestContext,
-  ssl: ServerAddress['credentials']['ssl'],
-  serve: (socket: Socket) => void,
-) {
-  const sockets: Socket[] = []
-  const server = createServer((socket) => {
-    sockets.push(socket)
-    socket.on('error', () => {})
-    serve(socket)
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  context.after(() => {
-    server.close()
-    for (const socket of sockets) socket.destroy()
-  })
-  const { port } = server.address() as AddressInfo
-  const credentials = { user: 'bursar', pass: '', database: 'bursar', ssl }
-  return { sockets, address: { host: '127.0.0.1', port, label: `127.0.0.1:${port}`, credentials } }
-}
 
 const answering = (answer: string) => (socket: Socket) => {
   socket.once('data', () => socket.write(Buffer.from(answer, 'latin1')))

@@ -1,0 +1,225 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { openBackground } from '../../../src/background.ts'
+import { limits } from '../../../src/platform/limits.ts'
+import { openLog } from '../../../src/platform/log.ts'
+import { noMetrics } from '../../../src/platform/metrics/metrics.ts'
+import { refusePooler } from '../../../src/store/postgres/cluster/find-pooler.ts'
+import { listen } from '../../../src/store/postgres/cluster/listen.ts'
+import { openMonitor } from '../../../src/store/postgres/cluster/monitor.ts'
+import { openNotifier } from '../../../src/store/postgres/cluster/notify.ts'
+import { openPool } from '../../../src/store/postgres/cluster/pool.ts'
+import type { Health, Server } from '../../../src/store/postgres/cluster/server.ts'
+import type { Servers } from '../../../src/store/postgres/cluster/servers.ts'
+import { transactOn } from '../../../src/store/postgres/cluster/transaction.ts'
+import { openPostgresFeeQuotes } from '../../../src/store/postgres/fee-quotes.ts'
+import { firstKeyTransactions } from '../../../src/store/postgres/import/first-keys.ts'
+import { openPostgresAudit } from '../../../src/store/postgres/open-postgres-audit.ts'
+import { openPostgresStore } from '../../../src/store/postgres/records/open-postgres-store.ts'
+import { StoreUnavailable } from '../../../src/store/unavailable.ts'
+import { setLimits } from '../../support/set-limits.ts'
+import { testLoads } from '../../support/test-database.ts'
+import { until } from '../../support/until.ts'
+import { takeTime } from '../../support/virtual-time.ts'
+import { fakeSessions } from '../support/fake-sessions.ts'
+import { listenAs } from '../support/listen-as.ts'
+import { acme, aQuote, aWithdrawal, noon } from '../support/quotes.ts'
+import { settlesAfter } from '../support/settles-after.ts'
+
+describe('the monitor of servers', () => {
+  type FakeServer = Server & { now: Health | undefined; checks: number; check: () => Promise<void> }
+
+  const fakeServer = (role: Health['role']): FakeServer => {
+    const server = {
+      label: role,
+      now: { role, timeline: 1, position: 1n } as Health | undefined,
+      checks: 0,
+      check: async () => {},
+      health: () => server.now,
+      failure: () => undefined,
+      refusal: () => undefined,
+      checkHealth: () => {
+        server.checks += 1
+        return server.check()
+      },
+    }
+    return server as unknown as FakeServer
+  }
+
+  /** A primary and a standby that has replayed all of it. */
+  async function openTested() {
+    const [primary, standby] = [fakeServer('primary'), fakeServer('standby')]
+    const monitor = await openMonitor({
+      primaries: [primary],
+      standbys: [standby],
+      lagMsMax: 2000,
+      log: openLog('silent'),
+      background: openBackground(),
+      of: undefined,
+    })
+    return { primary, standby, monitor, reader: () => monitor.reader(new Set()) }
+  }
+
+  test('looks at every server twice a second', async () => {
+    using time = takeTime()
+    const { primary, standby, monitor } = await openTested()
+    const checks = () => [primary.checks, standby.checks]
+    await time.advance(limits.databaseHealthCheckIntervalMs - 1)
+    assert.deepEqual(checks(), [1, 1])
+    await time.advance(1)
+    assert.deepEqual(checks(), [2, 2])
+    monitor.stop()
+    assert.equal(time.waiting(), 0)
+  })
+
+  test('keeps nobody waiting for a server that does not answer', async () => {
+    using time = takeTime()
+    const { primary, monitor } = await openTested()
+    primary.check = () => new Promise(() => {})
+    await settlesAfter(time, 400, monitor.check(400))
+    monitor.stop()
+  })
+
+  test('reads from a standby for as long as its lag is allowed, then from the primary', async () => {
+    using time = takeTime()
+    const { primary, standby, monitor, reader } = await openTested()
+    primary.now = { role: 'primary', timeline: 1, position: 2n }
+    await time.advance(2000)
+    assert.equal(reader(), standby)
+    assert.deepEqual(monitor.states()[0], {
+      name: 'standby',
+      role: 'standby',
+      isUsed: true,
+      lagMs: 2000,
+    })
+    await time.advance(1)
+    assert.equal(reader(), primary)
+    monitor.stop()
+  })
+
+  test('reads from a standby for five minutes after the primary is lost', async () => {
+    using time = takeTime()
+    const { primary, standby, monitor, reader } = await openTested()
+    primary.now = undefined
+    await time.advance(limits.databasePrimaryLostMs)
+    assert.equal(reader(), standby)
+    await time.advance(1)
+    assert.equal(reader(), undefined)
+    monitor.stop()
+  })
+})
+
+test('a session that listens is opened again half a second after it was lost', async (context) => {
+  const { sockets, address } = await listenAs(context, false, (socket) => {
+    socket.once('data', () => socket.end())
+  })
+  using time = takeTime()
+  const onNewPrimary: Servers['onNewPrimary'] = (run) => {
+    run({ address } as Server)
+    return () => {}
+  }
+  const stop = listen({ onNewPrimary } as Servers, 'channel', () => {})
+  const isLost = () => sockets.at(-1)?.destroyed === true && time.waiting() === 1
+  await until(isLost)
+  await time.advance(limits.databaseListenRetryMs - 1)
+  assert.equal(time.waiting(), 1)
+  await time.advance(1)
+  await until(() => sockets.length === 2 && isLost())
+  stop()
+  assert.equal(time.waiting(), 0)
+})
+
+test('changes of some milliseconds share a notification', async () => {
+  using time = takeTime()
+  const sent: unknown[] = []
+  const rows: Servers['rows'] = async ({ values = [] }) => {
+    sent.push(values[0])
+    return []
+  }
+  const notifier = openNotifier({ rows } as Servers)
+  notifier.note(['acme'])
+  await time.advance(limits.notifiedTogetherMs - 1)
+  notifier.note(undefined)
+  assert.deepEqual(sent, [])
+  await time.advance(1)
+  await notifier.sent()
+  assert.deepEqual(sent, ['{"*"}'])
+})
+
+test('the look for a pooler leaves a server that does not answer', async (context) => {
+  setLimits(context, { poolerLookMs: 1000 })
+  const { sockets, address } = await listenAs(context, false, () => {})
+  using time = takeTime()
+  const looking = refusePooler([address])
+  await until(() => sockets.length === 1)
+  await settlesAfter(time, 1000, looking)
+})
+
+describe('a database that does not answer', () => {
+  const withinMs = 400
+
+  /** Servers of which the primary is silent. */
+  function silentServers() {
+    const { open } = fakeSessions()
+    const bounds = { connectionsMax: 4, waitingMax: 4, waitMs: withinMs, withinMs: 60_000 }
+    const pool = openPool({ open, ...bounds })
+    const onPrimary: Servers['onPrimary'] = (work, ms, waitMs) => pool.run(work, ms, 0, waitMs)
+    return {
+      pooler: 'none',
+      metrics: noMetrics,
+      connectionsMax: bounds.connectionsMax,
+      onPrimary,
+      rows: (query) => onPrimary((connection) => connection.rows(query)),
+    } as Servers
+  }
+  const set = { firstKeyMs: 250, scanStepMs: 700 }
+  const works: Readonly<Record<string, [number, (servers: Servers) => Promise<unknown>]>> = {
+    'a fee quote': [
+      withinMs,
+      (customers) =>
+        openPostgresFeeQuotes({ customers, operator: customers, withinMs }).customers.issue(
+          acme,
+          aQuote(),
+          9,
+        ),
+    ],
+    'a consumption': [
+      withinMs,
+      (operator) =>
+        openPostgresFeeQuotes({ customers: operator, operator, withinMs }).operator.consume(
+          aWithdrawal(),
+        ),
+    ],
+    'an entry of the audit log': [
+      withinMs,
+      (servers) => {
+        const key = () => ({ id: 'key_1', key: Buffer.alloc(32) })
+        const log = openPostgresAudit(servers, withinMs, { clock: () => noon, key })
+        return log.write({ action: 'open_log', actor: { type: 'program' }, outcome: 'done' })
+      },
+    ],
+    'a first key': [2 * set.firstKeyMs, (servers) => firstKeyTransactions(servers)(async () => {})],
+    'a transaction of a default time': [
+      300,
+      (servers) => transactOn(servers, undefined, 300)(async () => {}),
+    ],
+    'a step of the scan': [
+      set.scanStepMs,
+      (servers) => {
+        const store = openPostgresStore(
+          { customers: servers, operator: servers },
+          () => noon,
+          testLoads,
+        )
+        return store.damage.scanNext()
+      },
+    ],
+  }
+  for (const [what, [ms, work]] of Object.entries(works)) {
+    test(`is given up for ${what} after its time`, async (t) => {
+      setLimits(t, set)
+      using time = takeTime()
+      await assert.rejects(settlesAfter(time, ms, work(silentServers())), StoreUnavailable)
+    })
+  }
+})
