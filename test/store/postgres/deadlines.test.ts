@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { after, before, describe, type TestContext, test } from 'node:test'
 import { openLog } from '../../../src/platform/log.ts'
+import { type Metrics, noMetrics } from '../../../src/platform/metrics/metrics.ts'
 import { openServers } from '../../../src/store/postgres/cluster/servers.ts'
 import { openConnection } from '../../../src/store/postgres/driver/connection.ts'
 import {
@@ -9,14 +10,16 @@ import {
   readingSessions,
   type SessionSettings,
 } from '../../../src/store/postgres/driver/sessions.ts'
-import { StoreUnavailable } from '../../../src/store/unavailable.ts'
+import { setLimits } from '../../support/set-limits.ts'
 import {
   addressesOf,
   anyRole,
   openTestDatabase,
   type TestDatabase,
 } from '../../support/test-database.ts'
-import { untilHolds } from '../../support/until.ts'
+import { until, untilHolds } from '../../support/until.ts'
+import { takeTime } from '../../support/virtual-time.ts'
+import { settlesAfter } from '../support/settles-after.ts'
 
 let database: TestDatabase
 before(async () => {
@@ -61,25 +64,58 @@ test('the server ends a statement whose client is gone', async () => {
   await untilHolds('the statement has ended', async () => (await count()) === '0')
 })
 
-test('a server that starts learns of other issuers though requests have every session', async () => {
-  const servers = await openServers({
-    primaries: addressesOf(database.operatorUrl),
-    standbys: [],
-    parameters: readingSessions(2000),
-    requireRole: anyRole,
-    connectionsMax: 1,
-    withinMs: 400,
-    lagMsMax: 2000,
-    log: openLog('silent'),
-  })
-  try {
-    const held = servers.onPrimary((session) => session.execute('select pg_sleep(1.2)'), 2000)
-    const claimed = servers.claimIssuer('https://a.example')
-    const refused = servers.onPrimary((session) => session.execute('select 1'))
-    await assert.rejects(refused, StoreUnavailable)
-    assert.equal(await claimed, undefined)
-    await held
-  } finally {
-    await servers.close()
+describe('a server that starts while requests have every session', () => {
+  /** Servers whose only session is held, and how many requests wait for it. */
+  async function openHeld(context: TestContext) {
+    setLimits(context, { databaseWaitMs: 400, issuerClaimMs: 2000 })
+    let pending = () => 0
+    const gauge: Metrics['gauge'] = (name, read) => {
+      if (name === 'db_client_connection_pending_requests') {
+        pending = () => Number([...read()][0]?.[1])
+      }
+      return () => {}
+    }
+    const servers = await openServers({
+      primaries: addressesOf(database.operatorUrl),
+      standbys: [],
+      parameters: readingSessions(60_000),
+      requireRole: anyRole,
+      connectionsMax: 1,
+      withinMs: 3_600_000,
+      lagMsMax: 2000,
+      log: openLog('silent'),
+      of: 'operator',
+      metrics: { ...noMetrics, gauge },
+    })
+    const gate = Promise.withResolvers<void>()
+    const held = servers.onPrimary(() => gate.promise)
+    const release = async () => {
+      gate.resolve()
+      await held
+    }
+    context.after(async () => {
+      await release()
+      await servers.close()
+    })
+    return { servers, release, pending: () => pending() }
   }
+
+  test('learns of other issuers once a session is free', async (t) => {
+    const { servers, release, pending } = await openHeld(t)
+    using time = takeTime()
+    const claim = servers.claimIssuer('https://a.example')
+    await until(() => pending() === 1)
+    await time.advance(1000)
+    await release()
+    assert.equal(await claim, undefined)
+  })
+
+  test('gives up when its next try begins after its time', async (t) => {
+    const { servers, pending } = await openHeld(t)
+    using time = takeTime()
+    const claim = servers.claimIssuer('https://a.example')
+    await until(() => pending() === 1)
+    // Each try waits 400 ms for a session, and 100 ms pass between two.
+    await assert.rejects(settlesAfter(time, 2400, claim), /every database session is in use/)
+  })
 })

@@ -3,10 +3,15 @@ import { after, before, test } from 'node:test'
 import { asTenant } from '../../../src/contract/principal.ts'
 import { openLog } from '../../../src/platform/log.ts'
 import { fiatAccount } from '../../../src/resources/fiat-account.ts'
-import { openServers, type Servers } from '../../../src/store/postgres/cluster/servers.ts'
+import {
+  openServers,
+  type ReadWork,
+  type Servers,
+} from '../../../src/store/postgres/cluster/servers.ts'
 import { openConnection } from '../../../src/store/postgres/driver/connection.ts'
 import { operatorSessions, readingSessions } from '../../../src/store/postgres/driver/sessions.ts'
 import { openPostgresStore } from '../../../src/store/postgres/records/open-postgres-store.ts'
+import { StoreUnavailable } from '../../../src/store/unavailable.ts'
 import { anId } from '../../support/records.ts'
 import {
   addressesOf,
@@ -15,6 +20,8 @@ import {
   type TestDatabase,
   testLoads,
 } from '../../support/test-database.ts'
+import { takeTime } from '../../support/virtual-time.ts'
+import { settlesAfter } from '../support/settles-after.ts'
 
 const WITHIN_MS = 1000
 
@@ -87,8 +94,27 @@ test('a lock ends a step of the scan on the server too, and the scan goes on wit
 })
 
 test('a slow statement is reported with its deadline, and not as a lost session', async () => {
-  await assert.rejects(
-    servers.onPrimary((connection) => connection.execute('select pg_sleep(5)'), 100),
-    { name: 'StoreUnavailable', message: 'the database did not answer within 100 ms' },
-  )
+  using time = takeTime()
+  const begun = Promise.withResolvers<void>()
+  const slow = servers.onPrimary((connection) => {
+    begun.resolve()
+    return connection.execute('select pg_sleep(60)')
+  }, 100)
+  await begun.promise
+  await assert.rejects(settlesAfter(time, 100, slow), {
+    name: 'StoreUnavailable',
+    message: 'the database did not answer within 100 ms',
+  })
+})
+
+test('the time of a read counts from its request, and includes what it has waited elsewhere', async () => {
+  using time = takeTime()
+  const begun = Promise.withResolvers<void>()
+  const work: ReadWork<void> = (connection) => {
+    begun.resolve()
+    return connection.execute('select pg_sleep(60)')
+  }
+  const slow = servers.read(work, { askedAt: time.elapsedMs() - (WITHIN_MS - 100) })
+  await begun.promise
+  await assert.rejects(settlesAfter(time, 100, slow), StoreUnavailable)
 })
