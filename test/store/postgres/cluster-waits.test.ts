@@ -14,9 +14,12 @@ import type { Servers } from '../../../src/store/postgres/cluster/servers.ts'
 import { transactOn } from '../../../src/store/postgres/cluster/transaction.ts'
 import { openPostgresFeeQuotes } from '../../../src/store/postgres/fee-quotes.ts'
 import { firstKeyTransactions } from '../../../src/store/postgres/import/first-keys.ts'
+import { openWaitingLocks } from '../../../src/store/postgres/import/put-locks.ts'
 import { openPostgresAudit } from '../../../src/store/postgres/open-postgres-audit.ts'
 import { openPostgresStore } from '../../../src/store/postgres/records/open-postgres-store.ts'
-import { StoreUnavailable } from '../../../src/store/unavailable.ts'
+import type { Session } from '../../../src/store/session.ts'
+import { CustomersLocked, StoreUnavailable } from '../../../src/store/unavailable.ts'
+import { resourceOf } from '../../support/record-store.ts'
 import { setLimits } from '../../support/set-limits.ts'
 import { testLoads } from '../../support/test-database.ts'
 import { until } from '../../support/until.ts'
@@ -222,4 +225,27 @@ describe('a database that does not answer', () => {
       await assert.rejects(settlesAfter(time, ms, work(silentServers())), StoreUnavailable)
     })
   }
+})
+
+describe('a record that waits for its customer', () => {
+  const waitFor = async (leftMs: number) => {
+    using time = takeTime()
+    const ran: string[] = []
+    const run = async (text: string) => void ran.push(text)
+    const session = { run, rows: async () => [{ changes: '1', digest: '1' }] } as unknown as Session
+    const deadline = time.elapsedMs() + leftMs
+    await openWaitingLocks(session, resourceOf('statements'), deadline).wait(['acme'], false)
+    return ran[0]?.split('; ').slice(0, 2)
+  }
+
+  test('has its waits ended by the database, so that its own work has time', async (t) => {
+    setLimits(t, { lockedPutMs: 500, putClaimMs: 50, putCustomerMs: 2000 })
+    const settings = (lockMs: number, statementMs: number) => [
+      `set local lock_timeout = '${lockMs}'`,
+      `set local statement_timeout = '${statementMs}'`,
+    ]
+    assert.deepEqual(await waitFor(5000), settings(2000, 4500))
+    assert.deepEqual(await waitFor(550), settings(50, 50))
+    await assert.rejects(waitFor(549), CustomersLocked)
+  })
 })

@@ -5,8 +5,9 @@ import { backupCheck } from '../../../src/doctor/backup-check.ts'
 import type { Clock } from '../../../src/platform/clock.ts'
 import { loadConfig } from '../../../src/platform/config.ts'
 import { systemTime } from '../../../src/platform/time.ts'
-import { openStateless } from '../../../src/store/postgres/cluster/with-primary.ts'
+import { openStateless, withPrimary } from '../../../src/store/postgres/cluster/with-primary.ts'
 import { postgresChecks } from '../../../src/store/postgres/inspect/postgres-checks.ts'
+import { standbyFindings } from '../../../src/store/postgres/inspect/standby-findings.ts'
 import { lastArchivedAt } from '../../../src/stores.ts'
 import {
   durableSettings,
@@ -17,6 +18,8 @@ import { runBursar } from '../../support/run-bursar.ts'
 import { doctorFindings } from '../../support/run-doctor.ts'
 import { addressesOf, execute, prepareServer, testStore } from '../../support/test-database.ts'
 import { until } from '../../support/until.ts'
+import { takeTime } from '../../support/virtual-time.ts'
+import { askAt } from '../support/postgres-world.ts'
 
 /** What `doctor` finds in a database. Settings and roles are of a server, so it has its own. */
 describe('doctor on PostgreSQL', { skip: testStore !== 'postgres' && 'needs PostgreSQL' }, () => {
@@ -52,6 +55,27 @@ describe('doctor on PostgreSQL', { skip: testStore !== 'postgres' && 'needs Post
     DATABASE_READ_URLS: standby.url('bursar', 'bursar_template'),
     BURSAR_REPLICA_LAG_MS_MAX: '500',
   })
+
+  /** Looks at the standby, and lets time pass between two looks. */
+  const lagFindings = async (lagMsMax: number) => {
+    const looked = `select 1 from pg_stat_activity
+      where query like '%pg_last_wal_replay_lsn%' and state = 'idle' and usename = 'bursar'`
+    const standbys = addressesOf(standby.url('bursar', 'bursar_template'))
+    return await withPrimary(addressesOf(url('bursar')), async (connection) => {
+      using time = takeTime()
+      const begunAt = time.elapsedMs()
+      let isOver = false
+      const looking = standbyFindings(connection, standbys, lagMsMax).finally(() => {
+        isOver = true
+      })
+      // Then no timer of its connection waits any more.
+      await until(
+        async () => (await askAt(standby.url('postgres', 'postgres'), looked)).length === 1,
+      )
+      for (; !isOver; await time.advance(50)) await until(() => isOver || time.waiting() === 1)
+      return { found: await looking, afterMs: time.elapsedMs() - begunAt }
+    })
+  }
 
   const inspected = async (
     env: Readonly<Record<string, string>> = {},
@@ -186,9 +210,13 @@ describe('doctor on PostgreSQL', { skip: testStore !== 'postgres' && 'needs Post
   test('finds a standby that is behind, and one that no commit waits for', async () => {
     await atStandby('select pg_wal_replay_pause()')
     await asSuperuser('create table after_pause (one int)')
-    assert.deepEqual(await inspected(), [
-      `standbys: 127.0.0.1:${standby.port} is more than 500 ms behind the primary`,
-    ])
+    const { found, afterMs } = await lagFindings(500)
+    assert.deepEqual(
+      found.map(({ what }) => what),
+      [`127.0.0.1:${standby.port} is more than 500 ms behind the primary`],
+    )
+    // It looks every 50 ms.
+    assert.ok(afterMs > 500 && afterMs <= 600, `after ${afterMs} ms`)
     await atStandby('select pg_wal_replay_resume()')
     await asSuperuser('drop table after_pause')
     await asSuperuser('alter system reset synchronous_standby_names')
