@@ -175,7 +175,7 @@ describe('a database that does not answer', () => {
       rows: (query) => onPrimary((connection) => connection.rows(query)),
     } as Servers
   }
-  const set = { firstKeyMs: 250, scanStepMs: 700 }
+  const set = { firstKeyMs: 250, scanStepMs: 700, mergeSessionMs: 300, streamMergeMs: 900 }
   const works: Readonly<Record<string, [number, (servers: Servers) => Promise<unknown>]>> = {
     'a fee quote': [
       withinMs,
@@ -218,6 +218,32 @@ describe('a database that does not answer', () => {
       },
     ],
   }
+  for (const [what, held, ms] of [
+    ['that gets no session', 4, set.mergeSessionMs],
+    ['whose merge takes too long', 0, set.streamMergeMs],
+  ] as const) {
+    test(`is given up for a stream ${what}`, async (t) => {
+      setLimits(t, set)
+      using time = takeTime()
+      const servers = silentServers()
+      const gate = Promise.withResolvers<void>()
+      const busy = Array.from({ length: held }, () =>
+        servers.onPrimary(() => gate.promise, Number.POSITIVE_INFINITY),
+      )
+      const operator = { ...servers, rows: async () => [{ changed_at: null }] }
+      const store = openPostgresStore({ customers: operator, operator }, () => noon, testLoads)
+      const options = { isInServer: true }
+      const load = await store.operator.beginLoad(resourceOf('fiat-accounts'), options)
+      const merged = load.merge({ dryRun: false, allowOlder: false })
+      merged.catch(() => {})
+      await until(() => time.waiting() > 0)
+      await assert.rejects(settlesAfter(time, ms, merged), StoreUnavailable)
+      await load.close()
+      gate.resolve()
+      await Promise.all(busy)
+    })
+  }
+
   for (const [what, [ms, work]] of Object.entries(works)) {
     test(`is given up for ${what} after its time`, async (t) => {
       setLimits(t, set)

@@ -237,6 +237,21 @@ describe('a write-ahead log that a reader needs', () => {
   })
 })
 
+test('a server empties a log that a killed import has left, once a minute', async (t) => {
+  setLimits(t, { storeLogBytesMax: 0 })
+  const path = newPath()
+  using time = takeTime()
+  const store = openSqliteStore(path, () => noon, testSealing)
+  t.after(store.close)
+  using other = openFurther(path)
+  other.exec('create table t (a)')
+  const logBytes = () => statSync(`${path}-wal`).size
+  await time.advance(limits.storeLogCheckedMs - 1)
+  assert.ok(logBytes() > 0)
+  await time.advance(1)
+  assert.equal(logBytes(), 0)
+})
+
 describe('the claim of an issuer', () => {
   test('waits for a process that has locked its file, and no longer than 2 s', async (t) => {
     const path = newPath()
