@@ -99,11 +99,12 @@ export async function openMonitor(deps: MonitorDeps): Promise<Monitor> {
       return server === undefined || failed.has(server) ? undefined : server
     },
     checkSoon: () => void checks.runSoon(),
-    check: (withinMs) =>
-      Promise.race([
-        checks.runSoon(),
-        new Promise<void>((resolve) => systemTime.after(Math.max(0, withinMs), resolve)),
-      ]),
+    check: async (withinMs) => {
+      const late = Promise.withResolvers<void>()
+      const cancel = systemTime.after(Math.max(0, withinMs), late.resolve)
+      await Promise.race([checks.runSoon(), late.promise])
+      cancel()
+    },
     onNewPrimary: (run) => {
       listeners.add(run)
       if (primary !== undefined) run(primary)
