@@ -83,6 +83,8 @@ export function openVirtualTime(wall = 1_700_000_000_000_000n, beginMs = 0): Vir
       }),
     deadline: (ms, parent) => deadlineOf(after, ms, parent),
     advance: async (ms) => {
+      // What the test has just begun gets as far as its first wait.
+      await turn()
       const until = elapsedMs + ms
       for (let due = nextDue(until); due !== undefined; due = nextDue(until)) {
         elapsedMs = due.at
