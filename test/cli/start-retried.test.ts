@@ -2,8 +2,10 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { startRetried } from '../../src/cli/processes/start-retried.ts'
 import { ConfigError } from '../../src/platform/config.ts'
+import { limits } from '../../src/platform/limits.ts'
 import { openLog } from '../../src/platform/log.ts'
 import { NoPrimary, StoreDamaged, StoreUnavailable } from '../../src/store/unavailable.ts'
+import { takeTime } from '../support/virtual-time.ts'
 
 const log = openLog('silent')
 const running = new Promise<never>(() => {})
@@ -21,9 +23,16 @@ function failing(...errors: readonly Error[]) {
 }
 
 describe('a start of the server', () => {
-  test('is tried again while the store is unavailable', async () => {
+  test('is tried again after a pause while the store is unavailable', async () => {
+    using time = takeTime()
     const { start, count } = failing(new StoreUnavailable('late'), new StoreUnavailable('late'))
-    assert.equal(await startRetried(start, { log, ended: running }), 'started')
+    const started = startRetried(start, { log, ended: running })
+    await time.advance(limits.startPauseMs - 1)
+    assert.equal(count(), 1)
+    await time.advance(1)
+    assert.equal(count(), 2)
+    await time.advance(limits.startPauseMs)
+    assert.equal(await started, 'started')
     assert.equal(count(), 3)
   })
 
@@ -40,14 +49,31 @@ describe('a start of the server', () => {
     }
   })
 
-  test('fails after its time, and when the process must end', async () => {
+  test('fails with the first failure after its time', async () => {
+    using time = takeTime()
     const late = new StoreUnavailable('late')
-    const slow = failing(late, late)
-    await assert.rejects(startRetried(slow.start, { log, ended: running, withinMs: 0 }), late)
-    assert.equal(slow.count(), 1)
-    const stopped = failing(late, late)
-    const ended = Promise.resolve('SIGTERM')
-    await assert.rejects(startRetried(stopped.start, { log, ended }), late)
-    assert.equal(stopped.count(), 1)
+    const starts = limits.startRetriedMs / limits.startPauseMs + 2
+    const { start, count } = failing(...Array.from({ length: starts }, () => late))
+    let failure: unknown
+    const failed = startRetried(start, { log, ended: running }).catch((error) => {
+      failure = error
+    })
+    await time.advance(limits.startRetriedMs)
+    assert.deepEqual([count(), failure], [starts - 1, undefined])
+    await time.advance(limits.startPauseMs)
+    await failed
+    assert.deepEqual([count(), failure], [starts, late])
+  })
+
+  test('fails at once when the process must end', async () => {
+    using time = takeTime()
+    const late = new StoreUnavailable('late')
+    const { start, count } = failing(late, late)
+    const ended = Promise.withResolvers<unknown>()
+    const failed = assert.rejects(startRetried(start, { log, ended: ended.promise }), late)
+    await time.advance(limits.startPauseMs - 1)
+    ended.resolve('SIGTERM')
+    await failed
+    assert.equal(count(), 1)
   })
 })

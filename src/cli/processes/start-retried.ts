@@ -7,7 +7,6 @@ export type RetriedStart = {
   readonly log: Logger
   /** Settles when the process must end, after which nothing is tried again. */
   readonly ended: Promise<unknown>
-  readonly withinMs?: number
 }
 
 /**
@@ -16,9 +15,9 @@ export type RetriedStart = {
  */
 export async function startRetried<T>(
   start: () => Promise<T>,
-  { log, ended, withinMs = limits.startRetriedMs }: RetriedStart,
+  { log, ended }: RetriedStart,
 ): Promise<T> {
-  const until = systemTime.elapsedMs() + withinMs
+  const until = systemTime.elapsedMs() + limits.startRetriedMs
   const isEnded = ended.then(() => true)
   for (;;) {
     try {
