@@ -3,7 +3,10 @@ import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, before, describe, test } from 'node:test'
+import { type ErasureDeps, eraseCustomer } from '../../src/cli/customer/run-erasure.ts'
+import { limits } from '../../src/platform/limits.ts'
 import { recordKinds } from '../../src/resources/catalogue.ts'
+import type { Keyring } from '../../src/vault/keyring.ts'
 import { askAt } from '../store/support/postgres-world.ts'
 import { auditOf } from '../support/audit.ts'
 import {
@@ -18,7 +21,8 @@ import {
 import { isLong } from '../support/long.ts'
 import { aFiatAccount, anId } from '../support/records.ts'
 import { type Ran, runBursar } from '../support/run-bursar.ts'
-import { untilHolds } from '../support/until.ts'
+import { hourMs, untilHolds } from '../support/until.ts'
+import { takeTime } from '../support/virtual-time.ts'
 
 const run = (place: StoreLocation, words: readonly string[], stdin = ''): Promise<Ran> =>
   runBursar(place.commandUrl, words, stdin)
@@ -130,6 +134,59 @@ describe('customer erase', () => {
       ['begun', undefined],
       ['done', ['acme']],
     ])
+  })
+})
+
+describe('the waits of an erasure', () => {
+  /** The times of the steps after the beginning, where the client was disabled before it. */
+  async function timesOf(isServed: boolean, disabledMsAgo = 0) {
+    using time = takeTime()
+    const begunMs = time.elapsedMs()
+    const steps: string[] = []
+    const inTwoSteps = (what: string, part: object) => async () => {
+      steps.push(`${what} at ${time.elapsedMs() - begunMs} ms`)
+      const isLast = steps.filter((step) => step.startsWith(what)).length === 2
+      return { ...part, next: isLast ? undefined : what }
+    }
+    const client = { name: '', disabledAt: time.now() - BigInt(disabledMsAgo) * 1000n }
+    const stores = {
+      credentials: () => ({
+        clientsOf: async () => [client],
+        beginErasure: async (erasure: object) => erasure,
+        endErasure: async () => void steps.push(`ended at ${time.elapsedMs() - begunMs} ms`),
+      }),
+      quotes: () => ({
+        operator: {
+          times: async () => ({ now: time.now() }),
+          eraseSome: inTwoSteps('fees', { count: 1 }),
+        },
+      }),
+      records: () => ({ operator: { eraseSome: inTwoSteps('records', { removed: {} }) } }),
+    } as unknown as ErasureDeps['stores']
+    const erasing = eraseCustomer({ stores, keyring: {} as Keyring, isServed }, 'acme', undefined)
+    await time.advance(limits.clientRefusedMs + 2 * limits.eraseRestMs)
+    await erasing
+    return steps
+  }
+
+  const stepsFrom = (ms: number) => [
+    `fees at ${ms} ms`,
+    `fees at ${ms + limits.eraseRestMs} ms`,
+    `records at ${ms + limits.eraseRestMs} ms`,
+    `records at ${ms + 2 * limits.eraseRestMs} ms`,
+    `ended at ${ms + 2 * limits.eraseRestMs} ms`,
+  ]
+
+  test('last until every server refuses the clients, and there is a rest between steps', async () => {
+    assert.deepEqual(await timesOf(true), stepsFrom(limits.clientRefusedMs))
+    assert.deepEqual(await timesOf(true, 4000), stepsFrom(limits.clientRefusedMs - 4000))
+    assert.deepEqual(await timesOf(true, limits.clientRefusedMs), stepsFrom(0))
+    // A clock that was set back does not make the wait longer.
+    assert.deepEqual(await timesOf(true, -hourMs), stepsFrom(limits.clientRefusedMs))
+  })
+
+  test('do without the servers in a recovery', async () => {
+    assert.deepEqual(await timesOf(false), stepsFrom(0))
   })
 })
 
@@ -255,8 +312,8 @@ describe('beside a running server', () => {
     assert.equal((await service.call('/v2/transfer/deposit-addresses', { token })).status, 200)
 
     const erased = await jsonOf(place, ['customer', 'erase', acme.customerId, '--yes'])
-    assert.ok(erased.removed.records > 0 && erased.removed.clients > 0)
     assert.equal((await service.call('/v2/transfer/deposit-addresses', { token })).status, 401)
+    assert.ok(erased.removed.records > 0 && erased.removed.clients > 0)
     assert.deepEqual(await lists(), before)
     const scan = service.parts.store.damage.found()
     assert.deepEqual(scan, [])

@@ -10,9 +10,7 @@ import { eraseCustomer, findHoldings, type Holdings } from './run-erasure.ts'
 
 type EraseOptions = CommonOptions & { readonly yes?: boolean }
 
-type Pause = (ms: number) => Promise<unknown>
-
-export function eraseCommand(output: Output, pause?: Pause): Command {
+export function eraseCommand(output: Output): Command {
   const command = newCommand(
     'erase',
     'Remove the records, versions, events and clients of a customer, and destroy its keys. Run it again if it was cut off.',
@@ -21,7 +19,7 @@ export function eraseCommand(output: Output, pause?: Pause): Command {
     .option('--yes', 'Remove it. Without this, the command says what it would remove.')
   return command.action(async (customerId: string, options: EraseOptions) => {
     const erasure = await withAudit(command, options, (opened) =>
-      erase(opened, customerId, { output, options, pause }),
+      erase(opened, customerId, { output, options }),
     )
     const document = {
       customer_id: customerId,
@@ -41,13 +39,12 @@ export function eraseCommand(output: Output, pause?: Pause): Command {
 type Asked = {
   readonly output: Output
   readonly options: EraseOptions
-  readonly pause: Pause | undefined
 }
 
 async function erase(
   { stores, keyring, audited }: AuditedStores,
   customerId: string,
-  { output, options, pause }: Asked,
+  { output, options }: Asked,
 ): Promise<Erasure> {
   audited.note({ customers: [customerId] })
   const found = await findHoldings(stores, customerId)
@@ -67,8 +64,7 @@ async function erase(
       `this would remove ${listOf({ ...found })} of ${printable(customerId)}, for ever; --yes removes them`,
     )
   }
-  const deps = { stores, keyring, isServed: true, ...(pause !== undefined && { pause }) }
-  return await eraseCustomer(deps, customerId, found)
+  return await eraseCustomer({ stores, keyring, isServed: true }, customerId, found)
 }
 
 const nouns: Readonly<Record<keyof Holdings, string>> = {

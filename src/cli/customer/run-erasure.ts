@@ -23,8 +23,6 @@ export type ErasureDeps = {
   readonly keyring: Keyring
   /** Whether servers may still know the customer's clients, as they do unless in recovery. */
   readonly isServed: boolean
-  /** Replaced in tests, which do not wait. */
-  readonly pause?: (ms: number) => Promise<unknown>
 }
 
 /** Undefined for a customer of whom nothing was ever stored. */
@@ -54,7 +52,7 @@ export async function findHoldings(
  * that none is consumed afterwards and becomes an event again.
  */
 export async function eraseCustomer(
-  { stores, keyring, isServed, pause = systemTime.pause }: ErasureDeps,
+  { stores, keyring, isServed }: ErasureDeps,
   customerId: string,
   found: Holdings | undefined,
 ): Promise<Erasure> {
@@ -67,7 +65,7 @@ export async function eraseCustomer(
   if (isServed && clients.disabledAt !== undefined) {
     const refusedAt = clients.disabledAt + BigInt(limits.clientRefusedMs) * 1000n
     const leftMs = Number((refusedAt - systemTime.now()) / 1000n)
-    if (leftMs > 0) await pause(Math.min(leftMs, limits.clientRefusedMs))
+    if (leftMs > 0) await systemTime.pause(Math.min(leftMs, limits.clientRefusedMs))
   }
   const fees = await walkQuotes(quotes, customerId, true)
   const records = await eraseRecords(stores.records().operator, customerId, clients.ids)
