@@ -24,7 +24,6 @@ export type VerifyOptions = {
   readonly contractOnly?: boolean
   /** Takes each result as it is found. */
   readonly report?: (result: Result) => void
-  readonly requestTimeoutMs?: number
   /** Sends the requests; the global `fetch` by default. */
   readonly fetch?: Fetch
   /** Makes an id that no record has; `randomUUID` by default. */
@@ -36,13 +35,16 @@ export type VerifyOptions = {
  * or no token.
  */
 export async function verifyTarget(options: VerifyOptions): Promise<readonly Result[]> {
+  const { signal, end } = systemTime.deadline(verifyLimits.runMs)
+  return await verifyUntil(signal, options).finally(end)
+}
+
+async function verifyUntil(run: AbortSignal, options: VerifyOptions): Promise<readonly Result[]> {
   const { target, tokenUrl, client, otherClient, customer, allowFees } = options
-  const run = systemTime.deadline(verifyLimits.runMs).signal
   const hidden = new Set(secretsOf([client, otherClient].filter(present)))
   const { fetch = globalThis.fetch, newId = randomUUID } = options
-  const timeoutMs = options.requestTimeoutMs ?? verifyLimits.timeoutMs
   const { observed, observe } = openObserved()
-  const plainSend = openSend({ fetch, run, timeoutMs, observe })
+  const plainSend = openSend({ fetch, run, observe })
   const send: Send = async (url, call) => {
     const exchange = await plainSend(url, call)
     const token = textOf(exchange.body, 'access_token')

@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { type Fetch, openSend } from '../../src/verify/client/exchange.ts'
+import { readFeed } from '../../src/verify/client/feed.ts'
+import { readPages } from '../../src/verify/client/pages.ts'
+import type { List } from '../../src/verify/contract.ts'
+import { verifyLimits } from '../../src/verify/verify-limits.ts'
 import { type VerifyOptions, verifyTarget } from '../../src/verify/verify-target.ts'
+import { turn } from '../support/until.ts'
+import { takeTime, type VirtualTime } from '../support/virtual-time.ts'
 import { type Behind, fetchOf } from './support/wrong-server.ts'
 import { json, problem } from './support/wrong-servers/mutations.ts'
 
@@ -97,29 +104,40 @@ test('a path that fails is requested three times, and is one finding', async () 
   for (const [path, of] of Map.groupBy(requests, (path) => path)) assert.equal(of.length, 3, path)
 })
 
-test('a request that gets no answer in time is one finding', async () => {
-  const answer: Behind = async (asked) =>
-    asked.url.pathname === '/oauth2/token'
-      ? { ...problem(200, asked), ...json(token) }
-      : new Promise(() => {})
-  const fetch = async (url: string, init: RequestInit): Promise<Response> => {
+/** Gives a token, and no answer to anything else. */
+const silent: Behind = async (asked) =>
+  asked.url.pathname === '/oauth2/token'
+    ? { ...problem(200, asked), ...json(token) }
+    : new Promise(() => {})
+
+/** `fetch`, which gives up with its signal. */
+const abortable =
+  (answer: Behind): Fetch =>
+  async (url, init) => {
     const aborted = new Promise<never>((_, reject) =>
       init.signal?.addEventListener('abort', () => reject(init.signal?.reason)),
     )
     return Promise.race([fetchOf(answer)(url, init), aborted])
   }
-  const results = await verifyWith(answer, {
-    fetch,
-    only: ['authorization.challenge'],
-    requestTimeoutMs: 100,
-  })
+
+/** Lets a time pass, and shows whether the run has ended by then. */
+async function after<T>(time: VirtualTime, run: Promise<T>, ms: number): Promise<T | undefined> {
+  await time.advance(ms)
+  return await Promise.race([run, turn().then(() => undefined)])
+}
+
+test('a request that gets no answer in time is one finding', async () => {
+  using time = takeTime()
+  const run = verifyWith(silent, { fetch: abortable(silent), only: ['authorization.challenge'] })
+  assert.equal(await after(time, run, verifyLimits.timeoutMs - 1), undefined)
+  const results = await after(time, run, 1)
   assert.deepEqual(
-    results.map(({ id, verdict, notes, faults }) => ({ id, verdict, notes, faults })),
+    results?.map(({ id, verdict, notes, faults }) => ({ id, verdict, notes, faults })),
     [
       {
         id: 'authorization.challenge',
         verdict: 'not testable',
-        notes: ['no answer came within 0.1 s'],
+        notes: ['no answer came within 10 s'],
         faults: [],
       },
       {
@@ -128,7 +146,7 @@ test('a request that gets no answer in time is one finding', async () => {
         notes: [],
         faults: [
           {
-            says: 'no answer came within 0.1 s (1 of 2 requests)',
+            says: 'no answer came within 10 s (1 of 2 requests)',
             source: 'extra',
             cited: 'docs/integrating.md, “Timeouts”',
             request: 'GET http://wrong.example/v2/transfer/fiat-accounts (without a token)',
@@ -138,4 +156,73 @@ test('a request that gets no answer in time is one finding', async () => {
       },
     ],
   )
+  assert.equal(time.waiting(), 0, 'a deadline has not ended with its work')
+})
+
+test('what is left when the time for the run is over is not testable', async () => {
+  using time = takeTime()
+  let requests = 0
+  const slow: Behind = async (asked) => {
+    if (asked.url.pathname === '/oauth2/token') return { ...problem(200, asked), ...json(token) }
+    requests += 1
+    await time.pause(verifyLimits.timeoutMs - 1)
+    return problem(404, asked)
+  }
+  const run = verifyWith(slow, { fetch: abortable(slow) })
+  assert.equal(await after(time, run, verifyLimits.runMs - 1), undefined)
+  const before = requests
+  const results = (await after(time, run, 1)) ?? []
+  assert.equal(requests, before)
+  const late = results.filter(({ notes }) => notes.includes('the time for the run is over'))
+  assert.ok(late.length > 10 && late.every(({ verdict }) => verdict === 'not testable'))
+})
+
+test('a client that is limited waits as the server says, three times at most', async () => {
+  using time = takeTime()
+  let wait = verifyLimits.retryAfterSecondsMax
+  let requests = 0
+  const send = openSend({
+    fetch: async () => {
+      requests += 1
+      return new Response('{}', { status: 429, headers: { 'retry-after': `${wait}` } })
+    },
+    run: new AbortController().signal,
+    observe: () => {},
+  })
+  const limited = assert.rejects(send('http://wrong.example/'), /limits the requests of this/)
+  for (let sent = 1; sent <= verifyLimits.retriesMax; sent += 1) {
+    await time.advance(wait * 1000 - 1)
+    assert.equal(requests, sent)
+    await time.advance(1)
+  }
+  await limited
+  assert.deepEqual([requests, time.waiting()], [verifyLimits.retriesMax + 1, 0])
+  wait += 1
+  await assert.rejects(send('http://wrong.example/'), /limits the requests of this/)
+  assert.equal(requests, verifyLimits.retriesMax + 2, 'a longer wait is no use')
+})
+
+test('a walk through a list or the feed stops at the page that it reads after its time', async () => {
+  using time = takeTime()
+  const read = async () => {
+    await time.pause(verifyLimits.walkMs / 3)
+    const body = { items: [{ id: 'one' }, { id: 'two' }], next_page_cursor: 'more' }
+    return { request: '', status: 200, headers: new Headers(), text: '', body }
+  }
+  const session = {
+    needScope: () => {},
+    call: read,
+    items: async () => ({ exchange: await read(), items: [{}, {}], isWhole: false }),
+  }
+  for (const begin of [
+    () => readPages(session, {} as List, {}, verifyLimits.pagesMax),
+    () => readFeed(session, {}),
+  ]) {
+    const walk = begin()
+    assert.equal(await after(time, walk, verifyLimits.walkMs - 1), undefined)
+    const { isWhole, pages, ...rest } = (await after(time, walk, 1)) ?? assert.fail('it goes on')
+    assert.deepEqual([isWhole, pages.length], [false, 3])
+    if ('stopped' in rest) assert.match(String(rest.stopped), / than 3 pages and 30 s: 6 records$/)
+    assert.equal(time.waiting(), 0, 'a deadline has not ended with its work')
+  }
 })

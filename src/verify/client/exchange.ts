@@ -33,8 +33,6 @@ export type SendOptions = {
   readonly fetch: Fetch
   /** Ends the run. */
   readonly run: AbortSignal
-  /** The time of one request. */
-  readonly timeoutMs: number
   /** Takes every answer and every request without one. */
   readonly observe: (seen: Exchange | NoAnswer) => void
 }
@@ -81,15 +79,11 @@ function placeOf(url: string): string {
   return `${origin}${pathname.replace(/[0-9a-f-]{36}$/i, 'id')}`
 }
 
-async function exchangeOf(
-  url: string,
-  call: Call,
-  { fetch, run, timeoutMs }: SendOptions,
-): Promise<Exchange> {
+async function exchangeOf(url: string, call: Call, { fetch, run }: SendOptions): Promise<Exchange> {
   const { sent, ...about } = call
   const request = `${call.method ?? 'GET'} ${url}`
   const asked = { request, ...(sent !== undefined && { sent }) }
-  const { signal, end } = systemTime.deadline(timeoutMs, run)
+  const { signal, end } = systemTime.deadline(verifyLimits.timeoutMs, run)
   // A redirect could carry the token to another host.
   const init = { ...about, signal, redirect: 'manual' } as const
   try {
@@ -104,7 +98,11 @@ async function exchangeOf(
     if (error instanceof NoAnswer) throw error
     if (run.aborted) throw new NotTestable('the time for the run is over')
     if (signal.aborted) {
-      throw new NoAnswer('incomplete', `no answer came within ${timeoutMs / 1000} s`, asked)
+      throw new NoAnswer(
+        'incomplete',
+        `no answer came within ${verifyLimits.timeoutMs / 1000} s`,
+        asked,
+      )
     }
     const code = codeOf(error)
     const reason = unreachable(code, new URL(url))

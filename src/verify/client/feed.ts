@@ -59,18 +59,22 @@ export async function readFeed(
   query: Query,
   { pagesMax = verifyLimits.pagesMax, token }: { pagesMax?: number; token?: string } = {},
 ): Promise<Feed> {
-  const time = systemTime.deadline(verifyLimits.walkMs).signal
+  const { signal, end } = systemTime.deadline(verifyLimits.walkMs)
   const pages: EventPage[] = []
   const feed = (isWhole: boolean): Feed => ({
     pages,
     items: pages.flatMap(({ items }) => items),
     isWhole,
   })
-  for (let next: string | undefined = ''; next !== undefined; next = pages.at(-1)?.next) {
-    if (pages.length === pagesMax || time.aborted) return feed(false)
-    pages.push(await readEvents(session, { ...query, page_cursor: next }, token))
+  try {
+    for (let next: string | undefined = ''; next !== undefined; next = pages.at(-1)?.next) {
+      if (pages.length === pagesMax || signal.aborted) return feed(false)
+      pages.push(await readEvents(session, { ...query, page_cursor: next }, token))
+    }
+    return feed(true)
+  } finally {
+    end()
   }
-  return feed(true)
 }
 
 /** A few pages, so that there is something between them; needs two events. */
