@@ -6,6 +6,7 @@ import { assertProblem } from '../support/assert-answer.ts'
 import { rawSocket } from '../support/raw-request.ts'
 import { describeSandbox, expiredAnswer } from '../support/sandbox-control.ts'
 import { until } from '../support/until.ts'
+import { takeTime } from '../support/virtual-time.ts'
 
 const accounts = '/v2/transfer/fiat-accounts'
 const addresses = '/v2/transfer/deposit-addresses'
@@ -63,11 +64,15 @@ describe('a fault', () => {
 
   test('delays an answer', async () => {
     await inject({ kind: 'delay', delay_ms: 1000 })
+    using time = takeTime()
     const answered: string[] = []
     const delayed = read().then(({ status }) => answered.push(`delayed ${status}`))
     // The fault belongs to the first request that arrives.
     await until(async () => (await faults()).faults.length === 0)
+    await time.advance(999)
     await read().then(({ status }) => answered.push(`next ${status}`))
+    assert.deepEqual(answered, ['next 200'])
+    await time.advance(1)
     await delayed
     assert.deepEqual(answered, ['next 200', 'delayed 200'])
   })
