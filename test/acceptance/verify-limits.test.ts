@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Fetch, openSend } from '../../src/verify/client/exchange.ts'
-import { readFeed } from '../../src/verify/client/feed.ts'
-import { readPages } from '../../src/verify/client/pages.ts'
+import { type Feed, readFeed } from '../../src/verify/client/feed.ts'
+import { type Pages, readPages } from '../../src/verify/client/pages.ts'
 import type { List } from '../../src/verify/contract.ts'
 import { verifyLimits } from '../../src/verify/verify-limits.ts'
 import { type VerifyOptions, verifyTarget } from '../../src/verify/verify-target.ts'
@@ -218,7 +218,7 @@ test('a walk through a list or the feed stops at the page that it reads after it
     () => readPages(session, {} as List, {}, verifyLimits.pagesMax),
     () => readFeed(session, {}),
   ]) {
-    const walk = begin()
+    const walk: Promise<Pages | Feed> = begin()
     assert.equal(await after(time, walk, verifyLimits.walkMs - 1), undefined)
     const { isWhole, pages, ...rest } = (await after(time, walk, 1)) ?? assert.fail('it goes on')
     assert.deepEqual([isWhole, pages.length], [false, 3])

@@ -2,17 +2,15 @@ import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, it } from 'node:test'
-import { openBackground } from '../../../src/background.ts'
 import { describeNetworks } from '../../../src/fees/describe-schedule.ts'
 import { quoteFee } from '../../../src/fees/quote-fee.ts'
-import { openFeeRefresher } from '../../../src/fees/sources/fee-refresher.ts'
 import { encodeAddress } from '../../../src/sandbox/encode-address.ts'
+import { until } from '../../support/until.ts'
 import { now, scheduleWith, seconds } from '../sample-basis.ts'
 import {
   type Answer,
   json,
   type Methods,
-  manualTimers,
   type Rig,
   rpcAnswer,
   startRefresher,
@@ -48,18 +46,18 @@ function priceOf({ refresher }: Rig): bigint | undefined {
 }
 
 describe('openFeeRefresher with one node', () => {
-  it('sets no timer and uses the schedule if no node is configured', (test) => {
-    const rig = startRefresher(test, {})
-    assert.equal(rig.timers.waiting(), 0)
+  it('sets no timer and uses the schedule if no node is configured', () => {
+    using rig = startRefresher({})
+    assert.equal(rig.time.waiting(), 0)
     assert.equal(stateOf(rig)[0], 'schedule')
   })
 
   it('uses the schedule until the node answers, then observes at the network’s interval', async (test) => {
     const deps = testDeps()
     const stub = await startStub(test, rpcAnswer(ethereum(deps, () => 5_000_000_000n)))
-    const rig = startRefresher(test, nodesAt([stub.url]), deps)
+    using rig = startRefresher(nodesAt([stub.url]), deps)
     assert.equal(stateOf(rig)[0], 'schedule')
-    assert.equal(await rig.timers.fire(), 12_000)
+    assert.equal(await rig.fire(), 12_000)
     assert.deepEqual([priceOf(rig), stateOf(rig)], [5_000_000_000n, ['live', 0]])
     assert.deepEqual(
       deps.events.map(({ event }) => event),
@@ -71,17 +69,17 @@ describe('openFeeRefresher with one node', () => {
     const deps = testDeps()
     let price = 5_000_000_000n
     const stub = await startStub(test, rpcAnswer(ethereum(deps, () => price)))
-    const rig = startRefresher(test, nodesAt([stub.url]), deps)
-    await rig.timers.fire()
+    using rig = startRefresher(nodesAt([stub.url]), deps)
+    await rig.fire()
     price = 100_000_000_000n
-    assert.equal(await rig.timers.fire(), 1_000)
+    assert.equal(await rig.fire(), 1_000)
     assert.equal(priceOf(rig), 5_000_000_000n)
     price = 5_100_000_000n
-    assert.equal(await rig.timers.fire(), 12_000)
+    assert.equal(await rig.fire(), 12_000)
     assert.equal(priceOf(rig), 5_100_000_000n)
     price = 100_000_000_000n
-    await rig.timers.fire()
-    await rig.timers.fire()
+    await rig.fire()
+    await rig.fire()
     assert.equal(priceOf(rig), 100_000_000_000n)
   })
 
@@ -93,18 +91,18 @@ describe('openFeeRefresher with one node', () => {
       if (answers) good(request, response, body)
       else json(response, 'rate limited', 429)
     })
-    const rig = startRefresher(test, nodesAt([stub.url]), deps)
-    await rig.timers.fire()
+    using rig = startRefresher(nodesAt([stub.url]), deps)
+    await rig.fire()
     answers = false
     deps.advance(seconds(60))
-    await rig.timers.fire()
+    await rig.fire()
     assert.deepEqual(stateOf(rig), ['live', 60])
     deps.advance(seconds(61))
-    await rig.timers.fire()
+    await rig.fire()
     assert.equal(stateOf(rig)[0], 'schedule')
     answers = true
     deps.advance(seconds(300))
-    await rig.timers.fire()
+    await rig.fire()
     assert.deepEqual(stateOf(rig), ['live', 0])
     const host = new URL(stub.url).host
     assert.deepEqual(deps.events, [
@@ -118,8 +116,8 @@ describe('openFeeRefresher with one node', () => {
 
   it('quotes nothing when figures are too old and on_stale is fail', async (test) => {
     const stub = await startStub(test, (_request, response) => json(response, '[]'))
-    const rig = startRefresher(test, nodesAt([stub.url], { on_stale: 'fail' }))
-    await rig.timers.fire()
+    using rig = startRefresher(nodesAt([stub.url], { on_stale: 'fail' }))
+    await rig.fire()
     assert.equal(stateOf(rig)[0], 'unavailable')
     const address = encodeAddress('ETHEREUM', new Uint8Array(32).fill(3))
     const request = { asset: 'ETH', network: 'ETHEREUM', address } as const
@@ -134,9 +132,9 @@ describe('openFeeRefresher with one node', () => {
   it('reports a figure that was reduced to its cap', async (test) => {
     const deps = testDeps()
     const stub = await startStub(test, rpcAnswer(ethereum(deps, () => 10n ** 13n)))
-    const rig = startRefresher(test, nodesAt([stub.url]), deps)
-    await rig.timers.fire()
-    await rig.timers.fire()
+    using rig = startRefresher(nodesAt([stub.url]), deps)
+    await rig.fire()
+    await rig.fire()
     assert.equal(priceOf(rig), 500_000_000_000n)
     const cuts = deps.events.filter(({ event }) => event === 'figure-cut')
     assert.equal(cuts.length, 1)
@@ -170,16 +168,14 @@ describe('openFeeRefresher with several nodes', () => {
       (_, response) => json(response, '[]'),
       'eth_chainId failed with no answer',
     ],
-    // This test alone waits for the real limit of two seconds.
-    ['does not answer', () => {}, 'did not answer in time'],
   ]
   for (const [what, answer, reason] of broken) {
     it(`asks the next node if the first ${what}`, async (test) => {
       const deps = testDeps()
       const bad = await startStub(test, answer)
       const good = await startStub(test, rpcAnswer(ethereum(deps, () => 5_000_000_000n)))
-      const rig = startRefresher(test, nodesAt([bad.url, good.url]), deps)
-      await rig.timers.fire()
+      using rig = startRefresher(nodesAt([bad.url, good.url]), deps)
+      await rig.fire()
       assert.deepEqual(stateOf(rig), ['live', 0])
       assert.equal(rig.refresher.current().costs.get('ETHEREUM')?.host, new URL(good.url).host)
       const host = new URL(bad.url).host
@@ -188,14 +184,32 @@ describe('openFeeRefresher with several nodes', () => {
     })
   }
 
+  it('asks the next node if the first does not answer within two seconds', async (test) => {
+    const deps = testDeps()
+    const bad = await startStub(test, () => {})
+    const good = await startStub(test, rpcAnswer(ethereum(deps, () => 5_000_000_000n)))
+    using rig = startRefresher(nodesAt([bad.url, good.url]), deps)
+    const fired = rig.fire()
+    await until(() => bad.requests() === 1)
+    await rig.time.advance(1999)
+    assert.deepEqual([good.requests(), deps.events], [0, []])
+    await rig.time.advance(1)
+    await fired
+    assert.deepEqual(stateOf(rig), ['live', 0])
+    const { host } = new URL(bad.url)
+    const reason = 'did not answer in time'
+    assert.deepEqual(deps.events[0], { event: 'node-failed', network: 'ETHEREUM', host, reason })
+    assert.equal(rig.time.waiting(), 1, 'a deadline has not ended with its work')
+  })
+
   it('skips a failing node for longer each time', async (test) => {
     const deps = testDeps()
     const bad = await startStub(test, (_, response) => json(response, '', 500))
     const good = await startStub(test, rpcAnswer(ethereum(deps, () => 5_000_000_000n)))
-    const rig = startRefresher(test, nodesAt([bad.url, good.url]), deps)
+    using rig = startRefresher(nodesAt([bad.url, good.url]), deps)
     const asked: number[] = []
     for (let round = 0; round < 8; round++) {
-      await rig.timers.fire()
+      await rig.fire()
       asked.push(bad.requests())
       deps.advance(seconds(2))
     }
@@ -207,21 +221,21 @@ describe('openFeeRefresher with several nodes', () => {
     const deps = testDeps()
     const liar = await startStub(test, rpcAnswer(ethereum(deps, () => 400_000_000_000n)))
     const honest = await startStub(test, rpcAnswer(ethereum(deps, () => 5_000_000_000n)))
-    const rig = startRefresher(test, nodesAt([liar.url, honest.url]), deps)
-    await rig.timers.fire()
+    using rig = startRefresher(nodesAt([liar.url, honest.url]), deps)
+    await rig.fire()
     assert.deepEqual([priceOf(rig), honest.requests()], [undefined, 0])
-    await rig.timers.fire()
+    await rig.fire()
     assert.deepEqual([priceOf(rig), honest.requests()], [5_000_000_000n, 1])
   })
 
-  it('uses the schedule if no server listens at the URL', async (test) => {
+  it('uses the schedule if no server listens at the URL', async () => {
     const deps = testDeps()
     const closed = createServer().listen(0, '127.0.0.1')
     await new Promise((resolve) => closed.once('listening', resolve))
     const { port } = closed.address() as AddressInfo
     await new Promise((resolve) => closed.close(resolve))
-    const rig = startRefresher(test, nodesAt([`http://127.0.0.1:${port}`]), deps)
-    await rig.timers.fire()
+    using rig = startRefresher(nodesAt([`http://127.0.0.1:${port}`]), deps)
+    await rig.fire()
     assert.equal(stateOf(rig)[0], 'schedule')
   })
 })
@@ -234,26 +248,26 @@ describe('openFeeRefresher', () => {
       request.socket.once('close', () => closed.resolve())
       called.resolve()
     })
-    const rig = startRefresher(test, nodesAt([stub.url]))
-    void rig.timers.fire()
+    using rig = startRefresher(nodesAt([stub.url]))
+    void rig.fire()
     await called.promise
     rig.refresher.close()
     await closed.promise
-    assert.deepEqual([rig.timers.waiting(), rig.deps.events], [0, []])
+    assert.deepEqual([rig.time.waiting(), rig.deps.events], [0, []])
   })
 
   it('replaces the schedule and keeps observed costs of unchanged networks', async (test) => {
     const deps = testDeps()
     const stub = await startStub(test, rpcAnswer(ethereum(deps, () => 5_000_000_000n)))
-    const rig = startRefresher(test, nodesAt([stub.url]), deps)
-    await rig.timers.fire()
+    using rig = startRefresher(nodesAt([stub.url]), deps)
+    await rig.fire()
     rig.refresher.replaceSchedule(scheduleWith(nodesAt([stub.url], { margin_bp: 7_000 })), true)
     assert.deepEqual(stateOf(rig), ['live', 0])
     assert.equal(rig.refresher.current().schedule.networks.ETHEREUM.marginBasisPoints, 7_000n)
     const dearer = { gas: { native: 50_000 } }
     rig.refresher.replaceSchedule(scheduleWith(nodesAt([stub.url], dearer)), true)
     assert.equal(stateOf(rig)[0], 'schedule')
-    assert.equal(rig.timers.waiting(), 1)
+    assert.equal(rig.time.waiting(), 1)
   })
 
   it('sends the authorization from the environment', async (test) => {
@@ -265,16 +279,9 @@ describe('openFeeRefresher', () => {
       good(request, response, body)
     })
     const rpc = [{ url: stub.url, auth_env: 'NODE_AUTH' }]
-    const schedule = scheduleWith({ networks: { ETHEREUM: { rpc } } }, { NODE_AUTH: 'Bearer abc' })
-    const timers = manualTimers()
-    const refresher = openFeeRefresher({
-      ...deps,
-      schedule,
-      acceptsSample: true,
-      background: openBackground(deps.clock, timers),
-    })
-    test.after(() => refresher.close())
-    await timers.fire()
+    const overrides = { networks: { ETHEREUM: { rpc } } }
+    using rig = startRefresher(overrides, deps, { NODE_AUTH: 'Bearer abc' })
+    await rig.fire()
     assert.equal(sent, 'Bearer abc')
   })
 })

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
 import type { LivePrice } from '../../../src/fees/fee-basis.ts'
+import { until } from '../../support/until.ts'
 import { now, seconds } from '../sample-basis.ts'
 import {
   json,
@@ -39,21 +40,20 @@ const ticker = (url: string) => ({
 })
 
 async function pricesFrom(
-  test: TestContext,
   overrides: object,
   deps: TestDeps = testDeps(),
 ): Promise<{ prices: ReadonlyMap<string, LivePrice>; deps: TestDeps }> {
-  const { refresher, timers } = startRefresher(test, overrides, deps)
+  using rig = startRefresher(overrides, deps)
   // Enough for two observations of the prices, even if those of a network's node come between.
-  for (let round = 0; round < 5; round++) await timers.fire()
-  return { prices: refresher.current().prices, deps }
+  for (let round = 0; round < 5; round++) await rig.fire()
+  return { prices: rig.refresher.current().prices, deps }
 }
 
 describe('prices from Chainlink', () => {
   const withFeed = async (test: TestContext, methods: Methods) => {
     const stub = await startStub(test, rpcAnswer(methods))
     const networks = { ETHEREUM: { rpc: [{ url: stub.url }] } }
-    return pricesFrom(test, { networks, price_sources: [chainlink] })
+    return pricesFrom({ networks, price_sources: [chainlink] })
   }
 
   it('are read with the feed’s decimals and dated by the feed’s time', async (test) => {
@@ -95,7 +95,7 @@ describe('prices over HTTP', () => {
         asked = url
         json(response, answer(price))
       })
-      const { prices } = await pricesFrom(test, { price_sources: [ticker(stub.url)] })
+      const { prices } = await pricesFrom({ price_sources: [ticker(stub.url)] })
       const usd = dollars(412_345n) + 1n
       const agreed = { agreed: true, low: usd, high: usd } as const
       assert.deepEqual(
@@ -115,7 +115,7 @@ describe('prices over HTTP', () => {
       '<html>',
     ]) {
       const stub = await startStub(test, (_, response) => json(response, text))
-      const { prices, deps } = await pricesFrom(test, { price_sources: [ticker(stub.url)] })
+      const { prices, deps } = await pricesFrom({ price_sources: [ticker(stub.url)] })
       assert.equal(prices.size, 0, text)
       assert(deps.events.length <= 1, text)
     }
@@ -123,17 +123,31 @@ describe('prices over HTTP', () => {
 
   it('of a source that fails are reported at its first failure only', async (test) => {
     const stub = await startStub(test, (_, response) => json(response, '<html>'))
-    const { deps } = await pricesFrom(test, { price_sources: [ticker(stub.url)] })
+    const { deps } = await pricesFrom({ price_sources: [ticker(stub.url)] })
     const source = new URL(stub.url).host
     const reason = 'answered with invalid JSON'
     assert.deepEqual(deps.events, [{ event: 'price-source-failed', source, reason }])
+  })
+
+  it('are given up if the source does not answer within two seconds', async (test) => {
+    const stub = await startStub(test, () => {})
+    using rig = startRefresher({ price_sources: [ticker(stub.url)] })
+    const fired = rig.fire()
+    await until(() => stub.requests() === 1)
+    await rig.time.advance(1999)
+    assert.deepEqual(rig.deps.events, [])
+    await rig.time.advance(1)
+    await fired
+    const reason = 'did not answer in time'
+    const source = new URL(stub.url).host
+    assert.deepEqual(rig.deps.events, [{ event: 'price-source-failed', source, reason }])
   })
 
   it('may be dated in seconds since 1970, with or without a fraction', async (test) => {
     const whole = now / 1_000_000n
     for (const at of [`${whole}`, `"${whole}"`, `${whole}.0`]) {
       const stub = await startStub(test, (_, response) => json(response, answer('"4000"', at)))
-      const { prices } = await pricesFrom(test, { price_sources: [ticker(stub.url)] })
+      const { prices } = await pricesFrom({ price_sources: [ticker(stub.url)] })
       assert.equal(prices.get('ETH')?.observedAtMicros, whole * 1_000_000n, at)
     }
   })
@@ -143,7 +157,7 @@ describe('prices over HTTP', () => {
     const stub = await startStub(test, (_, response) => json(response, answer('"4000"')))
     const networks = { ETHEREUM: { rpc: [{ url: node.url }] } }
     const price_sources = [chainlink, ticker(stub.url)]
-    const { prices } = await pricesFrom(test, { networks, price_sources })
+    const { prices } = await pricesFrom({ networks, price_sources })
     assert.equal(prices.get('ETH')?.agreed, false)
   })
 })

@@ -1,11 +1,12 @@
-import assert from 'node:assert/strict'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
 import { openBackground } from '../../../src/background.ts'
+import type { Environment } from '../../../src/fees/schedule/document-parts.ts'
 import type { FeeEvent, FeeSourceDeps } from '../../../src/fees/sources/fee-event.ts'
 import { type FeeRefresher, openFeeRefresher } from '../../../src/fees/sources/fee-refresher.ts'
-import type { Timers } from '../../../src/platform/schedule.ts'
+import { until } from '../../support/until.ts'
+import { takeTime, type VirtualTime } from '../../support/virtual-time.ts'
 import { now, scheduleWith } from '../sample-basis.ts'
 
 export type Answer = (request: IncomingMessage, response: ServerResponse, body: string) => void
@@ -77,48 +78,42 @@ export function testDeps(start = now): TestDeps {
   }
 }
 
-export type ManualTimers = Timers & {
-  /** Runs the oldest timer and waits until its task has set the next. Returns the new delay. */
+export type Rig = Disposable & {
+  readonly refresher: FeeRefresher
+  readonly deps: TestDeps
+  readonly time: VirtualTime
+  /** Lets time pass until the next run, and waits until it has ended. Returns the pause after it. */
   readonly fire: () => Promise<number>
-  readonly waiting: () => number
 }
 
-export function manualTimers(): ManualTimers {
-  const tasks: (() => void)[] = []
-  let onSet: (delayMs: number) => void = () => {}
+/** A refresher over the sample schedule with overrides, on virtual time until it is disposed of. */
+export function startRefresher(
+  overrides: unknown,
+  deps = testDeps(),
+  environment: Environment = {},
+): Rig {
+  const time = takeTime()
+  const schedule = scheduleWith(overrides, environment)
+  const background = openBackground()
+  const refresher = openFeeRefresher({ ...deps, schedule, acceptsSample: true, background })
+  /** Of each job, how long it still pauses; undefined while it runs. */
+  const pauses = () =>
+    background.states().map(({ next }) => ('at' in next ? toMs(next.at - time.now()) : undefined))
+  const shortest = () => Math.min(...pauses().filter((ms) => ms !== undefined))
   return {
-    after: (delayMs, task) => {
-      tasks.push(task)
-      onSet(delayMs)
-      return () => {
-        const index = tasks.indexOf(task)
-        if (index !== -1) tasks.splice(index, 1)
-      }
+    refresher,
+    deps,
+    time,
+    fire: async () => {
+      await time.advance(shortest())
+      await until(() => !pauses().includes(undefined))
+      return shortest()
     },
-    fire: () => {
-      const task = tasks.shift()
-      assert(task !== undefined, 'no timer is set')
-      const next = Promise.withResolvers<number>()
-      onSet = next.resolve
-      task()
-      return next.promise
+    [Symbol.dispose]: () => {
+      refresher.close()
+      time[Symbol.dispose]()
     },
-    waiting: () => tasks.length,
   }
 }
 
-export type Rig = {
-  readonly refresher: FeeRefresher
-  readonly deps: TestDeps
-  readonly timers: ManualTimers
-}
-
-/** A refresher over the sample schedule with overrides, whose timers the test fires. */
-export function startRefresher(test: TestContext, overrides: unknown, deps = testDeps()): Rig {
-  const timers = manualTimers()
-  const schedule = scheduleWith(overrides)
-  const background = openBackground(deps.clock, timers)
-  const refresher = openFeeRefresher({ ...deps, schedule, acceptsSample: true, background })
-  test.after(() => refresher.close())
-  return { refresher, deps, timers }
-}
+const toMs = (micros: bigint): number => Number(micros) / 1000
