@@ -4,8 +4,13 @@ import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, test } from 'node:test'
+import { openFollowing } from '../../src/cli/audit/select-lines.ts'
 import type { AuditEntry } from '../../src/contract/audit-entry.ts'
+import { loadConfig } from '../../src/platform/config.ts'
+import { limits } from '../../src/platform/limits.ts'
+import type { AuditLine, AuditReader } from '../../src/store/audit.ts'
 import { withPrimary } from '../../src/store/postgres/cluster/with-primary.ts'
+import { DAY_MICROS } from '../../src/values/instant.ts'
 import { purposes } from '../../src/vault/purpose-key.ts'
 import { auditOf } from '../support/audit.ts'
 import { openPlace, type StoreLocation, temporaryFolder } from '../support/harness.ts'
@@ -14,6 +19,7 @@ import { aFiatAccount, anId } from '../support/records.ts'
 import { runBursar } from '../support/run-bursar.ts'
 import { addressesOf, testStore } from '../support/test-database.ts'
 import { hourMs, systemMs } from '../support/until.ts'
+import { takeTime } from '../support/virtual-time.ts'
 
 const folder = temporaryFolder()
 const places: StoreLocation[] = []
@@ -297,6 +303,65 @@ test('audit prune deletes what is past its retention, and the log still verifies
     ['audit prune', 'begun', 'done', 0],
   )
   assert.equal((await run(['audit', 'verify'])).code, 0)
+})
+
+test('audit prune deletes lines once they are as old as the retention', async () => {
+  const place = await newPlace()
+  await importOf(place)
+  const run = (...words: string[]) => runBursar(auditorOf(place), ['audit', ...words, '--json'])
+  const { out } = await run()
+  const times = out.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line).time]))
+  using time = takeTime()
+  const deletedAt = async (ageMs: number) => {
+    const { auditRetentionDays } = loadConfig({ env: {}, file: null })
+    const now = BigInt(ageMs) * 1000n + BigInt(auditRetentionDays) * DAY_MICROS
+    time.jump(now - time.now())
+    const pruned = await run('prune')
+    return JSON.parse(pruned.out).deleted
+  }
+  assert.equal(await deletedAt(Math.min(...times)), 0)
+  assert.equal(await deletedAt(Math.max(...times) + 1), times.length)
+})
+
+test('audit --follow looks for lines again and again, also for those that are stored late', async () => {
+  using time = takeTime()
+  const stored: AuditLine[] = []
+  const store = (agoMs: number) =>
+    stored.push({
+      chain: 'one',
+      sequence: BigInt(stored.length + 1),
+      keyId: '',
+      digest: '',
+      at: time.now() - BigInt(agoMs) * 1000n,
+      body: '{}',
+    })
+  const reader = {
+    lines: async ({ since = 0n }: { since?: bigint | undefined }) =>
+      stored.filter(({ at }) => at >= since),
+  } as unknown as AuditReader
+  store(0)
+  const none = { since: undefined, until: undefined }
+  const all = { ...none, actor: undefined, action: undefined, customer: undefined }
+  const following = await openFollowing(reader, all)
+  const ending = new AbortController()
+  const seen: bigint[] = []
+  const follow = async () => {
+    for await (const { line } of following.lines(ending.signal)) seen.push(line.sequence)
+  }
+  const followed = follow()
+  await time.advance(0)
+  store(0)
+  store(limits.auditLateMs - limits.auditFollowMs)
+  await time.advance(limits.auditFollowMs - 1)
+  assert.deepEqual(seen, [])
+  await time.advance(1)
+  assert.deepEqual(seen, [2n, 3n])
+  await time.advance(limits.auditLateMs + limits.auditFollowMs)
+  assert.deepEqual(seen, [2n, 3n])
+  store(0)
+  ending.abort()
+  await followed
+  assert.deepEqual([seen, time.waiting()], [[2n, 3n], 0])
 })
 
 /** Changes the log behind the program's back. */
