@@ -1,15 +1,20 @@
 import assert from 'node:assert/strict'
-import { existsSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import fs, { existsSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, describe, test } from 'node:test'
 import type { Command } from 'commander'
 import { examples } from '../../src/cli/help/examples.ts'
 import { programOf } from '../../src/cli/help/program.ts'
+import { standardOutput } from '../../src/cli/output.ts'
+import { limits } from '../../src/platform/limits.ts'
 import { programName } from '../../src/platform/version.ts'
 import { temporaryFolder } from '../support/harness.ts'
 import { aFiatAccount, anId } from '../support/records.ts'
-import { collectOutput } from '../support/run-bursar.ts'
+import { collectOutput, runBursar } from '../support/run-bursar.ts'
+import { until } from '../support/until.ts'
+import { takeTime } from '../support/virtual-time.ts'
 
 const folder = temporaryFolder()
 after(() => rmSync(folder, { recursive: true, force: true }))
@@ -265,5 +270,54 @@ test('wrong usage points to the help of its command', async () => {
     const told = printed().err
     if (typeof error === 'string') assert.equal(told, error)
     else assert.match(told, error)
+  }
+})
+
+test('history prune rests after each step but the last', async () => {
+  const url = `sqlite:${join(folder, 'pruned.db')}`
+  const record = JSON.stringify(aFiatAccount())
+  assert.equal((await runBursar(url, ['import', 'fiat-accounts', '-'], record)).code, 0)
+  using time = takeTime()
+  let deleted: string | undefined
+  const words = ['history', 'prune', '--before', '2026-01-01T00:00:00Z']
+  const pruned = runBursar(url, words).then(({ out }) => {
+    deleted = out
+  })
+  // There is a step for each of three tables. Beside a rest, the store has one job that waits.
+  for (const rest of ['first', 'second']) {
+    await until(() => time.waiting() === 2)
+    await time.advance(limits.pruneRestMs - 1)
+    assert.equal(time.waiting(), 2, rest)
+    await time.advance(1)
+  }
+  await pruned
+  assert.deepEqual([deleted, time.waiting()], ['deleted 0 versions\n', 0])
+})
+
+test('a secret is written to a pipe that is full once its reader has read', async (t) => {
+  const written: string[] = []
+  let isFull = true
+  t.mock.method(fs, 'writeSync', (_: number, bytes: Uint8Array) => {
+    if (isFull) throw Object.assign(new Error('the pipe is full'), { code: 'EAGAIN' })
+    isFull = true
+    written.push(Buffer.from(bytes.subarray(0, 4)).toString())
+    return Math.min(4, bytes.length)
+  })
+  syncBuiltinESMExports()
+  try {
+    using time = takeTime()
+    const revealed = standardOutput.reveal('secret')
+    await time.advance(50)
+    isFull = false
+    await time.advance(9)
+    assert.deepEqual(written, [])
+    await time.advance(1)
+    isFull = false
+    await time.advance(10)
+    await revealed
+    assert.deepEqual(written, ['secr', 'et\n'])
+  } finally {
+    t.mock.restoreAll()
+    syncBuiltinESMExports()
   }
 })

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import {
   chmodSync,
   existsSync,
@@ -8,11 +9,13 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { after, describe, test } from 'node:test'
+import { after, describe, type TestContext, test } from 'node:test'
 import { installationChecks } from '../../src/doctor/installation.ts'
 import { loadConfig } from '../../src/platform/config.ts'
+import { limits } from '../../src/platform/limits.ts'
 import { openLog } from '../../src/platform/log.ts'
 import { systemTime } from '../../src/platform/time.ts'
 import { openServiceStores } from '../../src/stores.ts'
@@ -20,8 +23,10 @@ import { openPlace, startServiceAt, temporaryFolder } from '../support/harness.t
 import { aFiatAccount, anId, aStatement } from '../support/records.ts'
 import { runBursar } from '../support/run-bursar.ts'
 import { doctorFindings, healthyFees } from '../support/run-doctor.ts'
+import { setLimits } from '../support/set-limits.ts'
 import { flipped } from '../support/test-sealing.ts'
-import { systemMs } from '../support/until.ts'
+import { systemMs, until } from '../support/until.ts'
+import { takeTime } from '../support/virtual-time.ts'
 
 const folder = temporaryFolder()
 after(() => rmSync(folder, { recursive: true, force: true }))
@@ -354,6 +359,56 @@ describe('doctor', () => {
   })
 })
 
+/** A server that takes connections and never answers. */
+async function startSilent(t: TestContext) {
+  const sockets: Socket[] = []
+  const server = createServer((socket) => void sockets.push(socket)).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => {
+    for (const socket of sockets) socket.destroy()
+    server.close()
+  })
+  return { sockets, port: (server.address() as AddressInfo).port }
+}
+
+/** Whether a command has ended. */
+function endOf(ran: Promise<unknown>): () => boolean {
+  let hasEnded = false
+  void ran.then(() => {
+    hasEnded = true
+  })
+  return () => hasEnded
+}
+
+test('a check of doctor that takes too long is not known, and holds no other up', async (t) => {
+  // Less than the first answers of fees may take.
+  setLimits(t, { doctorCheckMs: 4000 })
+  const { at, findings } = await healthyStore()
+  const silent = await startSilent(t)
+  const file = join(at, 'silent.json')
+  const rpc = [{ url: `http://127.0.0.1:${silent.port}` }]
+  writeFileSync(
+    file,
+    JSON.stringify({ ...healthyFees(systemMs()), networks: { BITCOIN: { rpc } } }),
+  )
+  using time = takeTime()
+  const found = findings({ BURSAR_FEE_SCHEDULE: file })
+  const hasEnded = endOf(found)
+  await until(async () => {
+    await time.advance(0)
+    return silent.sockets.length > 0
+  })
+  await time.advance(limits.doctorCheckMs - 1)
+  assert.equal(hasEnded(), false)
+  await time.advance(1)
+  const late = { what: 'not checked: it took too long', why: '', fix: '' }
+  assert.deepEqual(await found, [
+    { check: 'fee-schedule', ...late },
+    { check: 'fee-sources', ...late },
+  ])
+  await time.advance(limits.doctorCheckMs)
+})
+
 describe('healthcheck', () => {
   test('has exit code 0 while the server is ready, and 1 once it is gone', async () => {
     const service = await startServiceAt(await openPlace('sqlite'))
@@ -376,6 +431,22 @@ describe('healthcheck', () => {
       BURSAR_OPERATOR_PORT: '10',
     })
     assert.equal(operator.err, 'http://127.0.0.1:10/readyz cannot be reached\n')
+  })
+
+  test('gives up a server that does not answer', async (t) => {
+    const silent = await startSilent(t)
+    using time = takeTime()
+    const ran = runBursar('', ['healthcheck', '--url', `http://127.0.0.1:${silent.port}`])
+    const hasEnded = endOf(ran)
+    await until(() => silent.sockets.length === 1)
+    await time.advance(limits.healthcheckMs - 1)
+    assert.equal(hasEnded(), false)
+    await time.advance(1)
+    const { code, err } = await ran
+    assert.deepEqual(
+      [code, err.replace(/\d+\/readyz/, '')],
+      [1, 'http://127.0.0.1: did not answer in time\n'],
+    )
   })
 
   test('refuses what is no URL', async () => {
