@@ -3,25 +3,29 @@ import { spawnSync } from 'node:child_process'
 import { test } from 'node:test'
 import { limits } from '../../src/platform/limits.ts'
 import { openLineOutput } from '../../src/platform/machine/line-output.ts'
-import { turn, until } from '../support/until.ts'
+import { systemTime } from '../../src/platform/time.ts'
+import { turn } from '../support/until.ts'
+import { takeTime } from '../support/virtual-time.ts'
 
 /** An output whose writes are noted, as long as its reader reads. */
 function openNoted() {
   const writes: string[] = []
   const reader = { reads: true }
   const noted: number[] = []
+  let tries = 0
   const output = openLineOutput(
     (dropped) => {
       noted.push(dropped)
       output.write(`${dropped} dropped\n`, true)
     },
     () => (bytes) => {
+      tries += 1
       if (!reader.reads) throw Object.assign(new Error('the pipe is full'), { code: 'EAGAIN' })
       writes.push(Buffer.from(bytes).toString())
       return bytes.length
     },
   )
-  return { output, writes, reader, noted }
+  return { output, writes, reader, noted, tries: () => tries }
 }
 
 test('the lines of one turn are written with one write, in their order', async () => {
@@ -68,6 +72,7 @@ test('a turn that logs much does not wait for its end', () => {
 })
 
 test('lines that nobody reads are kept up to the limit, in order, and further ones counted', async () => {
+  using time = takeTime()
   const { output, writes, reader, noted } = openNoted()
   reader.reads = false
   output.write('first\n', false)
@@ -78,10 +83,56 @@ test('lines that nobody reads are kept up to the limit, in order, and further on
   for (let at = 0; at < kept + 10; at += 1) output.write(line, at % 2 === 0)
   assert.deepEqual(writes, [])
   reader.reads = true
-  await until(() => noted.length > 0)
+  await time.advance(9)
+  assert.deepEqual(writes, [])
+  await time.advance(1)
   assert.deepEqual(noted, [10])
   assert.equal(writes.join(''), `first\n${line.repeat(kept)}10 dropped\n`)
   assert.deepEqual(output.state(), { dropped: 10, waitingBytes: 0 })
+})
+
+test('a reader that has stopped is looked for less and less often, up to a limit', async () => {
+  using time = takeTime()
+  const { output, reader, tries, writes } = openNoted()
+  reader.reads = false
+  output.write('first\n', true)
+  for (const pauseMs of [10, 20, 40, 80, 160, 200, 200]) {
+    const before = tries()
+    await time.advance(pauseMs - 1)
+    assert.equal(tries(), before)
+    await time.advance(1)
+    assert.equal(tries(), before + 1)
+  }
+  reader.reads = true
+  await time.advance(200)
+  assert.deepEqual([writes, time.waiting()], [['first\n'], 0])
+})
+
+test('the end of the process waits for a reader, and not long', (t) => {
+  for (const readsAfterMs of [limits.logFlushMs - 5, Number.POSITIVE_INFINITY]) {
+    using time = takeTime()
+    const exits = process.listeners('exit')
+    const { output, reader, writes } = openNoted()
+    reader.reads = false
+    output.write('last\n', true)
+    let sleptMs = 0
+    t.mock.method(Atomics, 'wait', (_: unknown, __: number, ___: number, ms: number) => {
+      sleptMs += ms
+      reader.reads = sleptMs >= readsAfterMs
+    })
+    Object.assign(systemTime, { elapsedMs: () => time.elapsedMs() + sleptMs })
+    for (const listener of process.listeners('exit')) {
+      if (exits.includes(listener)) continue
+      listener(0)
+      process.off('exit', listener)
+    }
+    t.mock.restoreAll()
+    const isRead = Number.isFinite(readsAfterMs)
+    assert.deepEqual(
+      [sleptMs, writes],
+      isRead ? [readsAfterMs, ['last\n']] : [limits.logFlushMs, []],
+    )
+  }
 })
 
 test('no line of the last turn is lost when the process ends', () => {
