@@ -1,15 +1,18 @@
 import assert from 'node:assert/strict'
+import { registerHooks } from 'node:module'
 import { after, before, describe, test } from 'node:test'
 import { pino } from 'pino'
 import { limits } from '../../src/platform/limits.ts'
 import { openTracing } from '../../src/platform/traces/open-tracing.ts'
 import { describeService } from '../support/describe-service.ts'
-import { acme, unreadLog } from '../support/harness.ts'
+import { acme, temporaryFolder, unreadLog } from '../support/harness.ts'
 import { operatorToken } from '../support/operator-token.ts'
 import { openOtlpReceiver, type ReceivedSpan } from '../support/otlp-receiver.ts'
 import { rawRequest } from '../support/raw-request.ts'
 import { aFiatAccount, aStatement } from '../support/records.ts'
+import { runBursar } from '../support/run-bursar.ts'
 import { testStore } from '../support/test-database.ts'
+import { takeTime } from '../support/virtual-time.ts'
 
 const list = '/v2/transfer/fiat-accounts'
 const accountId = '11111111-1111-4111-8111-111111111111'
@@ -362,11 +365,68 @@ describe('a receiver that does not take spans', () => {
     receiver.behave('takes')
   })
 
-  test('is given up at the end after a bounded time', async () => {
+  test('is warned of once a minute, and given up at the end after a bounded time', async () => {
     receiver.behave('hangs')
-    const own = openTracing(process.env, unreadLog()) ?? assert.fail('no tracing')
-    own.begin(undefined).span?.end()
-    await own.close()
+    warnings.length = 0
+    const own = openTracing(process.env, warned) ?? assert.fail('no tracing')
+    using time = takeTime()
+    const loseSome = () => {
+      for (let begun = 0; begun < 2 * limits.spansWaitingMax; begun += 1)
+        own.begin(undefined).span?.end()
+      return warnings.length
+    }
+    assert.equal(loseSome(), 1)
+    await time.advance(limits.spansLostWarnedMs - 1)
+    assert.equal(loseSome(), 1)
+    await time.advance(1)
+    assert.equal(loseSome(), 2)
+    const closed = own.close()
+    await time.advance(limits.spansFlushedMs - 1)
+    assert.equal(warnings.length, 2)
+    await time.advance(1)
+    await closed
+    assert.equal(warnings.at(-1)?.msg, 'the last traces were not sent')
     receiver.behave('takes')
+  })
+})
+
+test('the last spans are sent at the end, however long they would wait', async () => {
+  const environment = { ...process.env, OTEL_BSP_SCHEDULE_DELAY: '60000' }
+  const own = openTracing(environment, unreadLog()) ?? assert.fail('no tracing')
+  const { span, context } = own.begin(undefined)
+  span?.end()
+  await own.close()
+  assert.deepEqual(receiver.spans.filter(({ traceId }) => traceId === context.traceId).length, 1)
+})
+
+describe('a server that cannot send traces as it is configured', () => {
+  const serve = (env: Readonly<Record<string, string>>) =>
+    runBursar(`sqlite:${temporaryFolder()}/a.db`, ['serve', '--port', '0'], '', env)
+
+  test('does not start without the packages, and says which to install', async () => {
+    const hooks = registerHooks({
+      resolve: (name, context, next) => {
+        if (!name.startsWith('@opentelemetry/')) return next(name, context)
+        throw Object.assign(new Error('Cannot find package'), { code: 'MODULE_NOT_FOUND' })
+      },
+    })
+    try {
+      const { code, err } = await serve({})
+      assert.equal(code, 2, err)
+      assert.match(
+        err,
+        /An endpoint for traces is set, but the packages that send them are not installed\. Run `npm install @opentelemetry\/api@\S+ /,
+      )
+      // Without an endpoint nothing of them is loaded.
+      assert.equal(openTracing({}, unreadLog()), undefined)
+    } finally {
+      hooks.deregister()
+    }
+  })
+
+  test('does not start with a variable that it cannot follow', async () => {
+    const { code, err } = await serve({ OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' })
+    assert.equal(code, 2, err)
+    assert.match(err, /OTEL_EXPORTER_OTLP_PROTOCOL must be http\/protobuf/)
   })
 })
