@@ -2,13 +2,15 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { openBackground } from '../../src/background.ts'
 import type { FeeBasis } from '../../src/fees/fee-basis.ts'
+import { limits } from '../../src/platform/limits.ts'
 import { type OpenMetrics, openMetrics } from '../../src/platform/metrics/open-metrics.ts'
 import { type GaugeDeps, startServiceGauges } from '../../src/service-gauges.ts'
 import type { StoreServer } from '../../src/store/records.ts'
 import { basisWith, days, now, seconds } from '../fees/sample-basis.ts'
 import { unreadLog } from '../support/harness.ts'
 import { parseMetrics } from '../support/metrics-text.ts'
-import { turn } from '../support/until.ts'
+import { holdLoop, hourMs, until } from '../support/until.ts'
+import { takeTime } from '../support/virtual-time.ts'
 
 const node = 'http://127.0.0.1:1'
 let clock = now
@@ -42,7 +44,7 @@ const deps: Omit<GaugeDeps, 'metrics' | 'background'> = {
 }
 
 let metrics: OpenMetrics
-const timers: (() => void)[] = []
+let time: ReturnType<typeof takeTime>
 let stop = () => {}
 before(() => {
   metrics = openMetrics({
@@ -52,22 +54,15 @@ before(() => {
     kinds: () => ['statements'],
     servers: () => servers.map(({ name }) => name),
   })
-  const schedule = {
-    after: (_delayMs: number, task: () => void) => {
-      timers.push(task)
-      return () => {}
-    },
-  }
-  stop = startServiceGauges({ ...deps, metrics, background: openBackground(() => clock, schedule) })
+  time = takeTime()
+  stop = startServiceGauges({ ...deps, metrics, background: openBackground(() => clock) })
 })
-after(() => stop())
+after(() => {
+  stop()
+  time[Symbol.dispose]()
+})
 
 const read = async () => parseMetrics(await metrics.registry.metrics())
-/** Runs the job that is due. */
-const measure = async () => {
-  timers.shift()?.()
-  await turn()
-}
 
 describe('the gauges of a service', () => {
   test('show what is counted by statements once the job has counted it', async () => {
@@ -76,7 +71,7 @@ describe('the gauges of a service', () => {
       earlier.samples.filter(({ name }) => name === 'bursar_imports'),
       [],
     )
-    await measure()
+    await time.advance(limits.metricsCountedMs - 1)
     assert.equal(counted, 1)
     const { sum } = await read()
     assert.equal(sum('bursar_open_quotes'), 7)
@@ -90,11 +85,22 @@ describe('the gauges of a service', () => {
 
   test('outlive a database that does not answer', async () => {
     fails = true
-    await measure()
+    await time.advance(1)
     fails = false
     assert.equal((await read()).sum('bursar_open_quotes'), 7)
-    await measure()
+    await time.advance(limits.metricsCountedMs - 1)
+    assert.equal(counted, 1)
+    await time.advance(1)
     assert.equal(counted, 2)
+  })
+
+  test('show how late the event loop was', async () => {
+    const late = async () => (await read()).sum('nodejs_eventloop_delay_max_seconds')
+    await until(async () => {
+      holdLoop(60)
+      return (await late()) > 0.06 - limits.eventLoopSampledMs / 1000
+    })
+    assert.ok((await late()) < hourMs / 1000)
   })
 
   test('show the lag of a standby, and nothing while it is unknown', async () => {
