@@ -13,13 +13,13 @@ export type TimeSlices = {
 /** A work calls this before each small step, and awaits what it returns. */
 export type Pace = () => Promise<void> | undefined
 
-export function openTimeSlices(sliceMs: number = limits.timeSliceMs): TimeSlices {
+export function openTimeSlices(): TimeSlices {
   let endsAt = Number.NEGATIVE_INFINITY
   let last = Promise.resolve()
   const begin = () =>
     new Promise<void>((resolve) => {
       setImmediate(() => {
-        endsAt = systemTime.elapsedMs() + sliceMs
+        endsAt = systemTime.elapsedMs() + limits.timeSliceMs
         resolve()
       })
     })

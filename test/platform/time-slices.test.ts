@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { limits } from '../../src/platform/limits.ts'
 import { openTimeSlices, paceOf } from '../../src/platform/time-slices.ts'
+import { setLimits } from '../support/set-limits.ts'
+import { takeTime } from '../support/virtual-time.ts'
 
 describe('works that share the event loop', () => {
-  test('run one in each turn, so that requests have theirs between any two', async () => {
-    const slices = openTimeSlices(0)
+  test('run one in each turn, so that requests have theirs between any two', async (t) => {
+    setLimits(t, { timeSliceMs: 0 })
+    const slices = openTimeSlices()
     const turns: string[] = []
     let isOver = false
     const requests = () => {
@@ -26,9 +30,13 @@ describe('works that share the event loop', () => {
   })
 
   test('go on without a pause while their slice lasts', async () => {
-    const slices = openTimeSlices(60_000)
+    using time = takeTime()
+    const slices = openTimeSlices()
     await slices.next()
+    await time.advance(limits.timeSliceMs - 1)
     assert.equal(slices.next(), undefined)
+    await time.advance(1)
+    assert.ok(slices.next() instanceof Promise)
   })
 
   test('end with the reason of their signal', () => {

@@ -188,7 +188,7 @@ describe('a stream of records', () => {
     const tested = await openTestStore()
     try {
       const left = new AbortController()
-      const slices = openTimeSlices(0)
+      const slices = openTimeSlices()
       const lines = async function* () {
         for (let at = 0; at < 1000; at += 1) {
           if (at === 700) left.abort(new Error('the caller has left'))
