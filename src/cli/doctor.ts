@@ -99,7 +99,7 @@ async function examineWith(
   if (store.some(({ status }) => status !== 'ok')) return [...first, ...store]
   const inside = await runAll([
     ...keyChecks({ config, clock, using: usingStore(config, clock) }),
-    countsCheck({ clock, using: usingRecords(config, clock) }),
+    countsCheck({ using: usingRecords(config, clock) }),
     sealingCheck({ config, resources, using: usingRecords(config, clock) }),
     auditCheck({ config, clock, oldestAt: () => oldestAuditLine(config, clock) }),
   ])

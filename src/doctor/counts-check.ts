@@ -1,6 +1,6 @@
-import type { Clock } from '../platform/clock.ts'
 import type { Check, Finding } from '../platform/finding.ts'
 import { limits } from '../platform/limits.ts'
+import { systemTime } from '../platform/time.ts'
 import { commandHint } from '../platform/version.ts'
 import type { WrongCount } from '../store/records/customer-entries.ts'
 import type { OperatorRecords } from '../store/records.ts'
@@ -8,7 +8,6 @@ import { counted } from '../values/counted.ts'
 import { printable } from '../values/printable.ts'
 
 type CountsDeps = {
-  readonly clock: Clock
   /** Undefined for a process that does not see every customer. */
   readonly using: <T>(
     work: (
@@ -21,20 +20,20 @@ type CountsDeps = {
  * Compares the counts that the store keeps of each customer with its records: of as many customers
  * as there is time for, and of kinds with fewer records than a bound.
  */
-export const countsCheck = ({ clock, using }: CountsDeps): Check => ({
+export const countsCheck = ({ using }: CountsDeps): Check => ({
   name: 'counts',
   find: () =>
     using(async (parts) => {
       if (parts === undefined) return []
       const { customers } = parts.records
-      const deadline = clock() + BigInt(limits.doctorCountsMs) * 1000n
+      const deadline = systemTime.elapsedMs() + limits.doctorCountsMs
       const wrong: WrongCount[] = []
       let after: bigint | undefined
       do {
         const compared = await customers.compareCounts(after, limits.comparedRecordsMax)
         wrong.push(...compared.wrong)
         after = compared.next
-      } while (after !== undefined && clock() < deadline)
+      } while (after !== undefined && systemTime.elapsedMs() < deadline)
       return findingsOf(wrong)
     }),
 })

@@ -13,11 +13,13 @@ import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, describe, type TestContext, test } from 'node:test'
+import { countsCheck } from '../../src/doctor/counts-check.ts'
 import { installationChecks } from '../../src/doctor/installation.ts'
 import { loadConfig } from '../../src/platform/config.ts'
 import { limits } from '../../src/platform/limits.ts'
 import { openLog } from '../../src/platform/log.ts'
 import { systemTime } from '../../src/platform/time.ts'
+import type { OperatorRecords } from '../../src/store/records.ts'
 import { openServiceStores } from '../../src/stores.ts'
 import { openPlace, startServiceAt, temporaryFolder } from '../support/harness.ts'
 import { aFiatAccount, anId, aStatement } from '../support/records.ts'
@@ -379,6 +381,22 @@ function endOf(ran: Promise<unknown>): () => boolean {
   })
   return () => hasEnded
 }
+
+test('the counts of customers are compared for a time, whatever the clock of the machine does', async (t) => {
+  setLimits(t, { doctorCountsMs: 5000 })
+  using time = takeTime()
+  let steps = 0
+  const compareCounts = async () => {
+    steps += 1
+    time.jump(-60_000_000n)
+    await time.pause(limits.doctorCountsMs / 5)
+    return { wrong: [], next: 1n }
+  }
+  const records = { customers: { compareCounts } } as unknown as Pick<OperatorRecords, 'customers'>
+  const found = countsCheck({ using: async (work) => work({ records }) }).find()
+  await time.advance(limits.doctorCountsMs)
+  assert.deepEqual([await found, steps, time.waiting()], [[], 5, 0])
+})
 
 test('a check of doctor that takes too long is not known, and holds no other up', async (t) => {
   // Less than the first answers of fees may take.
