@@ -29,7 +29,7 @@ function listening(context: TestContext) {
     for (const { name, listener } of added()) process.off(name, listener)
   })
   return (signal: 'SIGTERM' | 'SIGINT') => {
-    for (const { name, listener } of added()) if (name === signal) listener(signal)
+    for (const { name, listener } of added()) if (name === signal) listener(signal as 'SIGTERM')
   }
 }
 
