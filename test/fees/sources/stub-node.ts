@@ -82,7 +82,7 @@ export type Rig = Disposable & {
   readonly refresher: FeeRefresher
   readonly deps: TestDeps
   readonly time: VirtualTime
-  /** Lets time pass until the next run, and waits until it has ended. Returns the pause after it. */
+  /** Lets time pass until the next run, waits for its end, and returns the pause after it. */
   readonly fire: () => Promise<number>
 }
 
