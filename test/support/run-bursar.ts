@@ -18,11 +18,12 @@ export type Ran = { readonly code: number; readonly out: string; readonly err: s
 export async function runBursar(
   databaseUrl: string,
   words: readonly string[],
-  stdin: string | Uint8Array = '',
+  stdin: string | Uint8Array | Readable = '',
   env: Readonly<Record<string, string>> = {},
 ): Promise<Ran> {
   const { output, printed } = collectOutput()
-  const program = await programOf(words, output, Readable.from([Buffer.from(stdin)]))
+  const input = stdin instanceof Readable ? stdin : Readable.from([Buffer.from(stdin)])
+  const program = await programOf(words, output, input)
   if (running === 0) ownEnvironment = process.env
   running += 1
   const listening = signals.map((signal) => process.listeners(signal))
