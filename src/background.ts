@@ -1,6 +1,6 @@
 import type { Clock } from './platform/clock.ts'
 import { limits } from './platform/limits.ts'
-import { type Repeater, repeat, type Timers } from './platform/schedule.ts'
+import { type Repeater, repeat } from './platform/schedule.ts'
 import { systemTime } from './platform/time.ts'
 
 type Job = {
@@ -152,10 +152,7 @@ export type Background = {
   states(): readonly JobState[]
 }
 
-export function openBackground(
-  clock: Clock = systemTime.now,
-  schedule: Timers = systemTime,
-): Background {
+export function openBackground(clock: Clock = systemTime.now): Background {
   const running = new Set<() => JobState>()
   return {
     start: (name, run, { of, everyMs = jobs[name].everyMs, firstMs = everyMs } = {}) => {
@@ -181,7 +178,7 @@ export function openBackground(
         }
         return pauseMs
       }
-      const repeater = repeat(runOnce, firstMs, schedule)
+      const repeater = repeat(runOnce, firstMs)
       const read = () => state
       running.add(read)
       return {

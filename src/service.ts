@@ -48,7 +48,6 @@ import type { Logger } from './platform/log.ts'
 import { isWildcard, urlHost } from './platform/machine/loopback.ts'
 import { usableMemory } from './platform/machine/usable-memory.ts'
 import { openRequestMinutes, type RequestMinutes } from './platform/request-minutes.ts'
-import type { Time } from './platform/time.ts'
 import type { Recorder } from './platform/traces/recorder.ts'
 import { startServiceGauges } from './service-gauges.ts'
 import { startStoreJobs } from './service-jobs.ts'
@@ -82,8 +81,6 @@ export type ServiceDeps = {
   readonly config: Config
   readonly log: Logger
   readonly clock: Clock
-  /** Counts the rates of requests. The system's by default. */
-  readonly time?: Time
   /** Measures ages where the sandbox moves `clock`, as its tests tell it to. */
   readonly ageClock?: Clock
   /** Runs the jobs of the process that is about to serve. */
@@ -170,7 +167,7 @@ export async function startService(sources: ServiceDeps): Promise<Service> {
     metrics,
     ageClock: sources.ageClock,
     background,
-    rateLimit: openRateLimit(config.oauthRequestsPerSecondMax, sources.time),
+    rateLimit: openRateLimit(config.oauthRequestsPerSecondMax),
     ...(sources.guessLimiter && { limiter: sources.guessLimiter }),
   })
   opened.defer(oauth.close)
@@ -188,7 +185,7 @@ export async function startService(sources: ServiceDeps): Promise<Service> {
     url: () => url,
   }
   const extension = await sources.extend?.(parts)
-  const rateLimit = openRateLimit(config.requestsPerSecondMax, sources.time)
+  const rateLimit = openRateLimit(config.requestsPerSecondMax)
   const unsent =
     sources.unsent ?? openUnsentAnswers(unsentBoundsWithin(usableMemory() / config.workers))
   const { reserve: reserveAnswer } = unsent

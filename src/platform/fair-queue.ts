@@ -1,6 +1,6 @@
 import { getOrInsert } from '../values/get-or-insert.ts'
-import type { Timers } from './schedule.ts'
 import { openTally } from './tally.ts'
+import { systemTime } from './time.ts'
 
 /**
  * Shares something scarce, such as memory, among keys, such as clients. What does not fit waits.
@@ -31,7 +31,6 @@ export type FairBounds = {
   readonly waitingPerKeyMax: number
   readonly waitingMax: number
   readonly waitMs: number
-  readonly schedule: Timers
   /** The error for a share that waits too long, or behind too many of all keys or of its own. */
   readonly refusal: (cause: 'late' | 'full' | 'full-of-key') => Error
 }
@@ -39,7 +38,7 @@ export type FairBounds = {
 type Waiting = { readonly key: string; readonly amount: number; readonly admit: () => void }
 
 export function openFairQueue(bounds: FairBounds): FairQueue {
-  const { schedule, refusal } = bounds
+  const { refusal } = bounds
   const held = openTally()
   const queued = openTally()
   // The key that comes first has its turn next.
@@ -97,7 +96,7 @@ export function openFairQueue(bounds: FairBounds): FairQueue {
         // A smaller share may have waited behind this one.
         admit()
       }
-      const cancel = schedule.after(bounds.waitMs, () => end(refusal('late')))
+      const cancel = systemTime.after(bounds.waitMs, () => end(refusal('late')))
       const settle = () => {
         cancel()
         resolve()

@@ -1,7 +1,4 @@
-import { systemTime, type Time } from './time.ts'
-
-/** What runs tasks later: a part of `Time`. */
-export type Timers = Pick<Time, 'after'>
+import { systemTime } from './time.ts'
 
 export type Repeater = {
   /** Starts a run now, or after the current one; resolves when that run has ended. */
@@ -11,15 +8,11 @@ export type Repeater = {
 }
 
 /** Repeats a task that never rejects and returns the delay until its next run. One at a time. */
-export function repeat(
-  task: () => Promise<number>,
-  firstDelayMs: number,
-  schedule: Timers = systemTime,
-): Repeater {
+export function repeat(task: () => Promise<number>, firstDelayMs: number): Repeater {
   let isStopped = false
   let isRunning = false
   let requested = undefined as PromiseWithResolvers<void> | undefined
-  let cancel = schedule.after(firstDelayMs, () => void run())
+  let cancel = systemTime.after(firstDelayMs, () => void run())
   const run = async () => {
     cancel()
     isRunning = true
@@ -29,7 +22,7 @@ export function repeat(
     isRunning = false
     served?.resolve()
     if (isStopped) return
-    if (requested === undefined) cancel = schedule.after(delayMs, () => void run())
+    if (requested === undefined) cancel = systemTime.after(delayMs, () => void run())
     else void run()
   }
   return {
@@ -49,11 +42,7 @@ export function repeat(
 }
 
 /** Runs a task at once; calls during the pause that follows share one run at its end. */
-export function throttle(
-  task: () => void,
-  pauseMs: number,
-  schedule: Timers = systemTime,
-): { run(): void; stop(): void } {
+export function throttle(task: () => void, pauseMs: number): { run(): void; stop(): void } {
   let isPaused = false
   let isRequested = false
   let cancel = () => {}
@@ -64,7 +53,7 @@ export function throttle(
     }
     isPaused = true
     isRequested = false
-    cancel = schedule.after(pauseMs, () => {
+    cancel = systemTime.after(pauseMs, () => {
       isPaused = false
       if (isRequested) run()
     })

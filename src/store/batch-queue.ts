@@ -1,6 +1,6 @@
 import type { BatchName } from '../platform/metrics/families.ts'
 import { type Metrics, noMetrics } from '../platform/metrics/metrics.ts'
-import { systemTime, type Time } from '../platform/time.ts'
+import { systemTime } from '../platform/time.ts'
 import { currentSpan, type Span } from '../platform/traces/span.ts'
 import { openTurns, type Turn, type TurnOptions } from './batch-turns.ts'
 import { inBatchSpan } from './traced-work.ts'
@@ -48,7 +48,6 @@ export type BatchQueueOptions<Request, Result> = {
   /** Backpressure: a request is rejected if so many wait, or after it has waited so long. */
   readonly waitingMax: number
   readonly waitMs: number
-  readonly time?: Time
 }
 
 /**
@@ -66,7 +65,6 @@ export function openBatchQueue<Request, Result>(
     beside,
     startsFullBatches,
     metrics = noMetrics,
-    time = systemTime,
   } = options
   const labels = { batch: name }
   const line = openLine(options)
@@ -80,7 +78,7 @@ export function openBatchQueue<Request, Result>(
     if (batch.length === 0) return false
     const oldest = batch.reduce((one, other) => (other.requestedAt < one.requestedAt ? other : one))
     running += 1
-    const begunAt = time.elapsedMs()
+    const begunAt = systemTime.elapsedMs()
     lastBegunAt = begunAt
     metrics.observe('bursar_batch_size', labels, batch.length)
     inBatchSpan(name, batch, () => run(batch, oldest.requestedAt, line.join))
@@ -90,7 +88,7 @@ export function openBatchQueue<Request, Result>(
       .finally(() => {
         running -= 1
         end()
-        const seconds = (time.elapsedMs() - begunAt) / 1000
+        const seconds = (systemTime.elapsedMs() - begunAt) / 1000
         metrics.observe('bursar_batch_duration_seconds', labels, seconds)
         schedule()
       })
@@ -101,7 +99,7 @@ export function openBatchQueue<Request, Result>(
     if (running === 0 || (startsFullBatches && line.weight() >= weightMax)) return 0
     if (running >= runningMax) return undefined
     if (beside === undefined) return 0
-    const leftMs = lastBegunAt + beside.afterMs - time.elapsedMs()
+    const leftMs = lastBegunAt + beside.afterMs - systemTime.elapsedMs()
     if (leftMs > 0 && !line.hasAlone()) return leftMs
     return beside.isFree() ? 0 : beside.afterMs
   }
@@ -116,7 +114,7 @@ export function openBatchQueue<Request, Result>(
   const startAfter = (ms: number) => {
     if (isAwaited) return
     isAwaited = true
-    time.after(ms, () => {
+    systemTime.after(ms, () => {
       isAwaited = false
       startAll()
     })
@@ -133,7 +131,7 @@ export function openBatchQueue<Request, Result>(
     const refusal = line.refusalOf(request)
     if (refusal !== undefined) return Promise.reject(refusal)
     const result = Promise.withResolvers<Result>()
-    line.join({ request, requestedAt: time.elapsedMs(), result, span: currentSpan() })
+    line.join({ request, requestedAt: systemTime.elapsedMs(), result, span: currentSpan() })
     schedule()
     return result.promise
   }
@@ -141,7 +139,7 @@ export function openBatchQueue<Request, Result>(
 
 /** The requests that wait, in the order of their arrival. */
 function openLine<Request, Result>(options: BatchQueueOptions<Request, Result>) {
-  const { name, weightOf = () => 1, weightMax, waitingMax, waitMs, time = systemTime } = options
+  const { name, weightOf = () => 1, weightMax, waitingMax, waitMs } = options
   type Pending = PendingRequest<Request, Result>
   type Waiting = { readonly one: Pending; readonly weight: number; readonly turn: Turn | undefined }
   const turns = options.turns && openTurns(options.turns, weightMax)
@@ -186,7 +184,7 @@ function openLine<Request, Result>(options: BatchQueueOptions<Request, Result>) 
       if (free > 0 && turns?.fits(request, free) !== false) return undefined
       const [oldest] = waiting
       // The oldest one has waited for about as long as the next one would.
-      const waitedMs = oldest === undefined ? 0 : time.elapsedMs() - oldest.one.requestedAt
+      const waitedMs = oldest === undefined ? 0 : systemTime.elapsedMs() - oldest.one.requestedAt
       return refused(`too many ${name} wait for the database`, waitedMs)
     },
     join: (one: Pending): void => {
@@ -200,7 +198,7 @@ function openLine<Request, Result>(options: BatchQueueOptions<Request, Result>) 
     },
     /** The next batch, and what must be called once it has ended. */
     takeBatch: () => {
-      const now = time.elapsedMs()
+      const now = systemTime.elapsedMs()
       rejectLate(now)
       const taken = turns === undefined ? takeFirst() : takeAll(turns.choose(waiting, now))
       taken.forEach(leave)

@@ -21,6 +21,7 @@ import { aFiatAccount, anId } from '../support/records.ts'
 import { addressesOf } from '../support/test-database.ts'
 import { openPassingKeys } from '../support/test-sealing.ts'
 import { systemMs, until, untilHolds } from '../support/until.ts'
+import { takeTime } from '../support/virtual-time.ts'
 import { isRunning, priorityOf, writersOf } from '../support/writer-processes.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'bursar-streams-'))
@@ -219,24 +220,18 @@ describe('the process that stores streams', () => {
   })
 })
 
-/** Writers outside of a service, whose timers a test lets pass. */
+/** Writers outside of a service. */
 function openTested(memoryMegabytes?: number) {
   const logged: string[] = []
-  const timers = new Set<() => void>()
-  const after = (_delayMs: number, task: () => void) => {
-    timers.add(task)
-    return () => void timers.delete(task)
-  }
   const writers = openWriters({
     config: configOf({ DATABASE_URL: `sqlite:${join(folder, 'none.db')}` }),
     log: pino({ base: null, timestamp: false }, { write: (line) => void logged.push(line) }),
     clock: systemTime.now,
     spools: openSpools({ folder, bytesMax: 1e6 }),
     keys: openPassingKeys(),
-    schedule: { after },
     ...(memoryMegabytes !== undefined && { memoryMegabytes }),
   })
-  return { writers, logged, pass: () => [...timers].map((task) => task()) }
+  return { writers, logged }
 }
 
 const job = {
@@ -266,12 +261,13 @@ describe('a process that stores no stream', () => {
   })
 
   test('for want of progress is killed', async () => {
-    const { writers, pass, logged } = openTested()
+    using time = takeTime()
+    const { writers, logged } = openTested()
     const pending = writers.run(job, following)
     pending.catch(() => {})
     const [pid = 0] = writersOf().slice(-1)
     process.kill(pid, 'SIGSTOP')
-    pass()
+    await time.advance(limits.writerSilenceMs)
     const message = 'the writer of the stream has made no progress'
     await assert.rejects(pending, { name: 'StoreUnavailable', message })
     await until(() => !isRunning(pid))

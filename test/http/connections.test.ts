@@ -11,10 +11,11 @@ import { Problem } from '../../src/contract/problem.ts'
 import { openConnectionBounds } from '../../src/http/server/connections/connection-bounds.ts'
 import { connectionsWithin } from '../../src/http/server/connections/descriptors.ts'
 import { ConfigError } from '../../src/platform/config.ts'
+import { limits } from '../../src/platform/limits.ts'
 import { readDescriptorLimit } from '../../src/platform/machine/descriptor-limit.ts'
 import { startTestService, temporaryFolder } from '../support/harness.ts'
 import { until } from '../support/until.ts'
-import { openVirtualTime } from '../support/virtual-time.ts'
+import { takeTime } from '../support/virtual-time.ts'
 
 function openSocket(url: string) {
   const { hostname, port } = new URL(url)
@@ -43,9 +44,6 @@ function openTestLog() {
 
 const background = openBackground()
 
-const time = openVirtualTime()
-const virtualBackground = openBackground(time.now, time)
-
 describe('the time to take an answer', () => {
   const answerTakenMs = 150
 
@@ -53,7 +51,7 @@ describe('the time to take an answer', () => {
   async function startServer(t: TestContext) {
     const { log, lines } = openTestLog()
     const bounds = openConnectionBounds(
-      { perAddressMax: 10, trustedProxies: [], answerTakenMs, background: virtualBackground, time },
+      { perAddressMax: 10, trustedProxies: [], answerTakenMs, background },
       log,
     )
     const server = createServer((request, response) => {
@@ -72,6 +70,7 @@ describe('the time to take an answer', () => {
   }
 
   test('closes a connection that reads nothing, or too little', async (t) => {
+    using time = takeTime()
     const { url, lines, held } = await startServer(t)
     const silent = openSocket(url)
     silent.socket.write(head('GET / HTTP/1.1'))
@@ -89,6 +88,7 @@ describe('the time to take an answer', () => {
   })
 
   test('does not touch a connection that takes its answers, or waits between them', async (t) => {
+    using time = takeTime()
     const { url, lines } = await startServer(t)
     const { socket, read, received, isClosed } = openSocket(url)
     read()
@@ -103,14 +103,16 @@ describe('the time to take an answer', () => {
 })
 
 test('connections beyond what the process holds are counted in a line a second', async (t) => {
+  using time = takeTime()
   const { log, lines } = openTestLog()
   const bounds = openConnectionBounds({ perAddressMax: 10, trustedProxies: [], background }, log)
   const server = createServer()
   bounds.watch(server)
   t.after(bounds.stop)
   for (let at = 0; at < 50; at += 1) server.emit('drop')
+  await time.advance(limits.warningRestMs - 1)
   assert.equal(lines.length, 1)
-  await until(() => lines.length === 2)
+  await time.advance(1)
   const told = lines.map((line) => JSON.parse(line))
   assert.deepEqual(
     told.map(({ closed, address, msg }) => ({ closed, address, msg })),

@@ -3,19 +3,18 @@ import { test } from 'node:test'
 import { assertProblem } from '../support/assert-answer.ts'
 import { describeService } from '../support/describe-service.ts'
 import { acme, borealis, type Called, startTestService } from '../support/harness.ts'
-import { openVirtualTime } from '../support/virtual-time.ts'
+import { takeTime } from '../support/virtual-time.ts'
 
 const perSecond = 4
 const path = '/v2/transfer/fiat-accounts?limit=1'
 
-const time = openVirtualTime()
 const env = { BURSAR_REQUESTS_PER_SECOND_MAX: String(perSecond) }
-const limited = describeService({ env, time })
+const limited = describeService({ env })
 const free = describeService()
 
 test('limits /oauth2 for each client and for each address', async (t) => {
   const env = { BURSAR_OAUTH_REQUESTS_PER_SECOND_MAX: '3', BURSAR_TRUSTED_PROXIES: '127.0.0.1' }
-  const service = await startTestService({ env, time })
+  const service = await startTestService({ env })
   t.after(service.stop)
   const post = (customer: typeof acme, address: string) =>
     service.call('/oauth2/token', {
@@ -37,6 +36,7 @@ test('limits /oauth2 for each client and for each address', async (t) => {
     }
     return [called.filter(({ status }) => status === 200).length, refused.length]
   }
+  using time = takeTime()
   const clients = [acme, acme, borealis, borealis, borealis]
   assert.deepEqual(await burst(clients.map((client) => post(client, '192.0.2.1'))), [3, 2])
   await time.advance(1000)
@@ -53,7 +53,6 @@ const rateHeaders = ({ headers }: Called) => ({
 
 /** One client sends one request more than a second allows. */
 async function exceedLimit(): Promise<{ served: Called[]; refused: Called }> {
-  await Promise.all([limited.tokenOf(acme), limited.tokenOf(borealis)])
   const called = await Promise.all(Array.from({ length: perSecond + 1 }, () => limited.call(path)))
   const refused = called.find(({ status }) => status !== 200)
   assert.ok(refused !== undefined, 'no request was refused')
@@ -61,6 +60,8 @@ async function exceedLimit(): Promise<{ served: Called[]; refused: Called }> {
 }
 
 test('serves the configured requests per second and client, refuses the next with 429, and serves again after Retry-After', async () => {
+  await Promise.all([limited.tokenOf(acme), limited.tokenOf(borealis)])
+  using time = takeTime()
   const { served, refused } = await exceedLimit()
   assert.deepEqual(
     served.map((called) => rateHeaders(called).remaining).toSorted(),

@@ -7,32 +7,20 @@ import { staticDocument } from '../../src/http/documents/static-document.ts'
 import { buildServer } from '../../src/http/server/build-server.ts'
 import {
   openUnsentAnswers,
+  type UnsentAnswers,
   type UnsentBounds,
   unsentBoundsWithin,
 } from '../../src/http/server/connections/unsent-answers.ts'
+import { limits } from '../../src/platform/limits.ts'
 import { openLog } from '../../src/platform/log.ts'
 import { acme, borealis, startTestService, type TestService } from '../support/harness.ts'
 import { operatorToken } from '../support/operator-token.ts'
 import { rawRequest } from '../support/raw-request.ts'
 import { until } from '../support/until.ts'
+import { takeTime, type VirtualTime } from '../support/virtual-time.ts'
 
 /** Larger than the buffers of the operating system. */
 const ANSWER_BYTES = 20_000_000
-
-/** Collects what the bounds wait for, so that a test ends the wait. */
-function openTimers() {
-  const tasks = new Set<() => void>()
-  const schedule: UnsentBounds['schedule'] = {
-    after: (_ms, task) => {
-      tasks.add(task)
-      return () => tasks.delete(task)
-    },
-  }
-  const expire = () => {
-    for (const task of [...tasks]) task()
-  }
-  return { schedule, tasks, expire }
-}
 
 const ofSize = (bytes: number): Answer => ({
   status: 200,
@@ -42,8 +30,7 @@ const ofSize = (bytes: number): Answer => ({
 
 /** `/CLIENT/RESERVED/BYTES` answers so many bytes to the client. */
 async function startServer(t: TestContext, bounds: Partial<UnsentBounds>) {
-  const timers = openTimers()
-  const unsent = openUnsentAnswers({ ...timers, ...bounds })
+  const unsent = openUnsentAnswers(bounds)
   const sized: Route = {
     method: 'GET',
     path: '/sized/:client/:reserved/:bytes',
@@ -91,7 +78,6 @@ async function startServer(t: TestContext, bounds: Partial<UnsentBounds>) {
     return socket
   }
   return {
-    timers,
     ask,
     /** Opens a connection whose answer stays unread. */
     askAndLeave: async (...paths: readonly string[]) => answered(await ask(...paths)),
@@ -104,51 +90,56 @@ const statusOf = async (answer: Promise<{ readonly status: number }>) => (await 
 
 describe('answers that a client does not read', () => {
   test('make its next large one wait, then refuse it, and no other client’s', async (t) => {
-    const { timers, askAndLeave, get } = await startServer(t, { perClientMax: 2 * ANSWER_BYTES })
+    const { askAndLeave, get } = await startServer(t, { perClientMax: 2 * ANSWER_BYTES })
+    using time = takeTime()
     await askAndLeave(large('a'))
     const second = await askAndLeave(large('a'))
     const late = get(large('a'))
-    await until(() => timers.tasks.size === 1)
+    await until(() => time.waiting() === 1)
     assert.equal(await statusOf(get('/sized/a/16384/16384')), 200)
     assert.equal(await statusOf(get(large('b'))), 200)
-    timers.expire()
+    await time.advance(limits.unsentWaitMs - 1)
+    assert.equal(time.waiting(), 1)
+    await time.advance(1)
     const { status, headers, text } = await late
     assert.deepEqual([status, headers['retry-after']], [503, '1'])
     assert.match(JSON.parse(text).detail, /^too many answers wait for their clients/)
     const waiting = get(large('a'))
-    await until(() => timers.tasks.size === 1)
+    await until(() => time.waiting() === 1)
     second.destroy()
     assert.equal(await statusOf(waiting), 200)
-    assert.equal(timers.tasks.size, 0)
+    assert.equal(time.waiting(), 0)
   })
 
   test('of all clients are bounded together, and clients take turns', async (t) => {
-    const { timers, ask, askAndLeave, get } = await startServer(t, { totalMax: 2 * ANSWER_BYTES })
+    const { ask, askAndLeave, get } = await startServer(t, { totalMax: 2 * ANSWER_BYTES })
+    using time = takeTime()
     const held = [await askAndLeave(large('a')), await askAndLeave(large('b'))]
     const order: string[] = []
     const waiting = ['c', 'c', 'd'].map(async (client, at) => {
-      await until(() => timers.tasks.size === at)
+      await until(() => time.waiting() === at)
       const { status } = await get(large(client))
       order.push(`${client} ${status}`)
     })
-    await until(() => timers.tasks.size === 3)
+    await until(() => time.waiting() === 3)
     held[0]?.destroy()
     await Promise.all(waiting)
     assert.deepEqual(order, ['c 200', 'd 200', 'c 200'])
     // A client that has gone leaves its place to the next.
     await askAndLeave(large('a'))
     const gone = await ask(large('c'))
-    await until(() => timers.tasks.size === 1)
+    await until(() => time.waiting() === 1)
     gone.destroy()
-    await until(() => timers.tasks.size === 0)
+    await until(() => time.waiting() === 0)
   })
 
   test('count too where several requests share a connection', async (t) => {
-    const { timers, askAndLeave, get } = await startServer(t, { perClientMax: 2 * ANSWER_BYTES })
+    const { askAndLeave, get } = await startServer(t, { perClientMax: 2 * ANSWER_BYTES })
+    using time = takeTime()
     const pipelined = await askAndLeave(large('a'), large('a'), large('a'))
-    await until(() => timers.tasks.size === 1)
+    await until(() => time.waiting() === 1)
     const late = get(large('a'))
-    await until(() => timers.tasks.size === 2)
+    await until(() => time.waiting() === 2)
     pipelined.destroy()
     assert.equal(await statusOf(late), 200)
   })
@@ -176,9 +167,8 @@ describe('answers that a client does not read', () => {
   })
 
   test('wait for room only as many as the bounds allow', async () => {
-    const timers = openTimers()
+    using time = takeTime()
     const unsent = openUnsentAnswers({
-      ...timers,
       totalMax: 100_000,
       waitingPerClientMax: 2,
       waitingMax: 3,
@@ -187,27 +177,30 @@ describe('answers that a client does not read', () => {
     const waiting = ['a', 'a', 'b'].map((client) => unsent.reserve(client, 100_000, {}))
     await assert.rejects(unsent.reserve('a', 100_000, {}), { status: 503 })
     await assert.rejects(unsent.reserve('b', 100_000, {}), { status: 503 })
-    assert.equal(timers.tasks.size, 3)
-    timers.expire()
-    for (const one of waiting) await assert.rejects(one, { status: 503 })
+    assert.equal(time.waiting(), 3)
+    const ended = Promise.allSettled(waiting)
+    await time.advance(limits.unsentWaitMs)
+    for (const end of await ended) {
+      assert.equal(end.status === 'rejected' && end.reason.status, 503)
+    }
   })
 
   test('are bounded by the memory of the process, so that other lists wait to be read', async () => {
-    const { schedule, tasks, expire } = openTimers()
+    using time = takeTime()
     const mebibyte = 1024 * 1024
-    const unsent = openUnsentAnswers({ schedule, ...unsentBoundsWithin(256 * mebibyte) })
+    const unsent = openUnsentAnswers(unsentBoundsWithin(256 * mebibyte))
     // Hundreds of clients that read nothing. Each list of 1,000 reserves two mebibytes.
     const traces = Array.from({ length: 300 }, () => ({}))
     const lists = traces.map((trace, at) => unsent.reserve(`client ${at}`, 2 * mebibyte, trace))
-    assert.equal(tasks.size, 284)
+    assert.equal(time.waiting(), 284)
     // Those that go leave their place to as many others.
     for (const trace of traces.slice(0, 100)) unsent.end(trace)
     const ended = await Promise.allSettled(lists.slice(0, 116))
     const read = ended.filter(({ status }) => status === 'fulfilled')
     assert.equal(read.length, 32)
-    expire()
-    const late = await Promise.allSettled(lists.slice(116))
-    assert.ok(late.every(({ status }) => status === 'rejected'))
+    const late = Promise.allSettled(lists.slice(116))
+    await time.advance(limits.unsentWaitMs)
+    assert.ok((await late).every(({ status }) => status === 'rejected'))
     const large = { perClientMax: 32 * mebibyte, totalMax: 256 * mebibyte }
     assert.deepEqual(unsentBoundsWithin(64 * 1024 * mebibyte), large)
   })
@@ -221,26 +214,38 @@ describe('answers that a client does not read', () => {
 })
 
 describe('a service', () => {
-  const timers = openTimers()
-  const unsent = openUnsentAnswers({ perClientMax: 300_000, totalMax: 600_000, ...timers })
+  const waitMs = 5000
+  const opened = openUnsentAnswers({ perClientMax: 300_000, totalMax: 600_000, waitMs })
+  let reserving = 0
+  const unsent: UnsentAnswers = {
+    ...opened,
+    reserve: (...request) => {
+      reserving += 1
+      return opened.reserve(...request)
+    },
+  }
 
   /** Sends a request while the client's answers leave no room; `then` ends its wait. */
   async function whileFull(
     service: TestService,
     call: { readonly path: string; readonly token: string; readonly clientId: string },
-    then: (free: () => void) => void,
+    then: (free: () => void, time: VirtualTime) => void | Promise<void>,
   ): Promise<number> {
     const trace = {}
     await unsent.reserve(call.clientId, 299_000, trace)
     const empty = { status: 204, headers: {}, body: undefined }
     const free = () => unsent.hold(empty, { trace, address: '127.0.0.1' })
+    using time = takeTime()
+    const before = reserving
     const answer = service.call(call.path, { token: call.token })
-    await until(() => timers.tasks.size === 1)
-    then(free)
+    await until(() => reserving > before)
+    await then(free, time)
     const { status } = await answer
     free()
     return status
   }
+
+  const late = (_free: () => void, time: VirtualTime) => time.advance(waitMs)
 
   test('makes lists wait for the answers of their client, kept and past ones too', async (t) => {
     const service = await startTestService({ unsent })
@@ -259,13 +264,13 @@ describe('a service', () => {
       },
     ]
     for (const list of lists) {
-      assert.equal(await whileFull(service, list, timers.expire), 503, list.path)
+      assert.equal(await whileFull(service, list, late), 503, list.path)
       assert.equal(await whileFull(service, list, (free) => free()), 200, list.path)
     }
     // Its second request is the last to be read; later ones are answered from memory.
     const { headers } = await service.call(accounts)
     const kept = { path: accounts, token: own, clientId: acme.clientId }
-    assert.equal(await whileFull(service, kept, timers.expire), 503)
+    assert.equal(await whileFull(service, kept, late), 503)
     await unsent.reserve(acme.clientId, 299_000, {})
     const etag = headers.get('etag') ?? ''
     const unchanged = await service.call(accounts, { headers: { 'if-none-match': etag } })

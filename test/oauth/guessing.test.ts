@@ -7,10 +7,12 @@ import { findSecret, hashSecret } from '../../src/oauth/clients/client-secrets.t
 import { unlimitedGuesses } from '../../src/oauth/clients/guess-limiter.ts'
 import { limits } from '../../src/platform/limits.ts'
 import { Secret } from '../../src/platform/secret.ts'
+import { systemTime } from '../../src/platform/time.ts'
 import type { ClientWithSecrets, CredentialStore } from '../../src/store/credentials.ts'
 import { StoreUnavailable } from '../../src/store/unavailable.ts'
 import { networkOf } from '../../src/values/ip-network.ts'
 import { turn } from '../support/until.ts'
+import { takeTime } from '../support/virtual-time.ts'
 import { acme, oauthWorld } from './support/oauth-world.ts'
 
 async function guessingWorld(context: TestContext) {
@@ -113,13 +115,13 @@ async function fail(gate: AttemptGate, key: string, count: number): Promise<void
 }
 
 test('forgets failures after a minute', async () => {
-  let now = 0
-  const gate = openAttemptGate(10, () => now)
+  using time = takeTime()
+  const gate = openAttemptGate(10)
   await fail(gate, 'a', 10)
   assert.equal(await gate.enter('a'), 60_000)
-  now = 59_999
+  await time.advance(59_999)
   assert.equal(await gate.enter('a'), 1)
-  now = 60_000
+  await time.advance(1)
   assert.equal(await gate.enter('a'), 0)
 })
 
@@ -136,20 +138,18 @@ test('queues a bounded number of attempts, and lets them in as others end', asyn
   assert.deepEqual(new Set(await Promise.all(waiting)), new Set([0]))
 })
 
-test('lets one waiting attempt check again for each that ends, and all at the limit', async () => {
-  let checks = 0
-  const gate = openAttemptGate(2, () => {
-    checks += 1
-    return 0
-  })
+test('lets one waiting attempt check again for each that ends, and all at the limit', async (t) => {
+  // Each check reads the time once.
+  const read = t.mock.method(systemTime, 'elapsedMs', () => 0)
+  const gate = openAttemptGate(2)
   const waits = Array.from({ length: 30 }, () => gate.enter('a'))
-  assert.equal(checks, 30)
+  assert.equal(read.mock.callCount(), 30)
   for (let ended = 0; ended < 20; ended += 1) {
     gate.leave('a', 'succeeded')
     await turn()
   }
   // Each of the twenty was looked up as it left, and one other as it entered.
-  assert.equal(checks, 30 + 20 + 20)
+  assert.equal(read.mock.callCount(), 30 + 20 + 20)
   for (let failed = 0; failed < 2; failed += 1) {
     gate.leave('a', 'failed')
     await turn()

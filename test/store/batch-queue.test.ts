@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { openBatchQueue } from '../../src/store/batch-queue.ts'
 import { turn } from '../support/until.ts'
-import { openVirtualTime } from '../support/virtual-time.ts'
+import { takeTime } from '../support/virtual-time.ts'
 
 type Options = {
   readonly runningMax?: number
@@ -20,7 +20,6 @@ function openTested({
   waitMs = 60_000,
   beside,
 }: Options = {}) {
-  const time = openVirtualTime()
   const batches: { requests: readonly number[]; end: (error?: Error) => Promise<void> }[] = []
   const enqueue = openBatchQueue<number, string>({
     name: 'records',
@@ -30,7 +29,6 @@ function openTested({
     startsFullBatches,
     waitingMax,
     waitMs,
-    time,
     ...(beside !== undefined && { beside }),
     run: (batch) => {
       const { promise, resolve, reject } = Promise.withResolvers<void>()
@@ -48,7 +46,7 @@ function openTested({
       return promise
     },
   })
-  return { enqueue, batches, time, seen: () => batches.map(({ requests }) => requests) }
+  return { enqueue, batches, seen: () => batches.map(({ requests }) => requests) }
 }
 
 const unavailable = (message: RegExp) => ({ name: 'StoreUnavailable', message })
@@ -100,7 +98,8 @@ describe('a batch queue', () => {
   }
 
   test('begins a batch beside another only once that one has run for a while', async () => {
-    const { enqueue, batches, time, seen } = openTested({
+    using time = takeTime()
+    const { enqueue, batches, seen } = openTested({
       beside: { afterMs: 50, isFree: () => true },
     })
     const results = [enqueue(1)]
@@ -122,7 +121,8 @@ describe('a batch queue', () => {
       looks += 1
       return looks > 2
     }
-    const { enqueue, batches, time, seen } = openTested({ beside: { afterMs: 1, isFree } })
+    using time = takeTime()
+    const { enqueue, batches, seen } = openTested({ beside: { afterMs: 1, isFree } })
     const results = [enqueue(1)]
     await turn()
     results.push(enqueue(2))
@@ -166,7 +166,8 @@ describe('a batch queue', () => {
   })
 
   test('rejects a request that waited too long, and runs the others without it', async () => {
-    const { enqueue, batches, time, seen } = openTested({ runningMax: 1, waitMs: 50 })
+    using time = takeTime()
+    const { enqueue, batches, seen } = openTested({ runningMax: 1, waitMs: 50 })
     const first = enqueue(1)
     await turn()
     const late = assert.rejects(enqueue(2), unavailable(/records waited too long/))

@@ -6,7 +6,7 @@ import type { UnsentAnswers } from '../../src/http/server/connections/unsent-ans
 import type { Clock, MovableClock } from '../../src/platform/clock.ts'
 import { type Config, loadConfig } from '../../src/platform/config.ts'
 import type { Logger } from '../../src/platform/log.ts'
-import { systemTime, type Time } from '../../src/platform/time.ts'
+import { systemTime } from '../../src/platform/time.ts'
 import { openSandbox } from '../../src/sandbox/sandbox.ts'
 import { acme, borealis, type SampleCustomer } from '../../src/sandbox/world.ts'
 import { type ServiceDeps, type ServiceParts, startService } from '../../src/service.ts'
@@ -59,8 +59,6 @@ export { acme, borealis }
 export type ServiceOptions = {
   readonly env?: Readonly<Record<string, string>>
   readonly clock?: Clock
-  /** Counts the rates of requests. */
-  readonly time?: Time
   /** Opens the calls under `/sandbox`; the service follows this clock. */
   readonly control?: MovableClock
   /** The adapter of this run by default. */
@@ -109,7 +107,6 @@ export async function startServiceAt(
     log,
     clock,
     ...(control && { ageClock: systemTime.now }),
-    ...(options.time && { time: options.time }),
     ...(options.unsent && { unsent: options.unsent }),
     tracing: options.tracing,
     extend: (opened) => {

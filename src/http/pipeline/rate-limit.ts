@@ -1,6 +1,6 @@
 import { problem } from '../../contract/problem.ts'
 import type { RateLimit } from '../../contract/request.ts'
-import { systemTime, type Time } from '../../platform/time.ts'
+import { systemTime } from '../../platform/time.ts'
 
 const WINDOW_MS = 1000
 
@@ -11,7 +11,7 @@ type Window = { requests: number; readonly endsAt: number }
  * Limits the requests of each key in one second, on this process; 0 is no limit. A key is a client
  * id or an address, and is forgotten after that second, so memory is bounded by the request rate.
  */
-export function openRateLimit(requestsPerSecondMax: number, time: Time = systemTime): RateLimit {
+export function openRateLimit(requestsPerSecondMax: number): RateLimit {
   if (requestsPerSecondMax === 0) return async () => {}
   // Windows end in the order in which they began, which is that of the map.
   const windows = new Map<string, Window>()
@@ -25,7 +25,7 @@ export function openRateLimit(requestsPerSecondMax: number, time: Time = systemT
     return window
   }
   return async (key, trace) => {
-    const now = time.elapsedMs()
+    const now = systemTime.elapsedMs()
     const window = windowOf(key, now)
     window.requests += 1
     const retryAfter = String(Math.ceil((window.endsAt - now) / 1000))

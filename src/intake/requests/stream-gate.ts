@@ -1,9 +1,7 @@
 import { type Problem, problem } from '../../contract/problem.ts'
 import { openFairQueue } from '../../platform/fair-queue.ts'
 import { limits } from '../../platform/limits.ts'
-import type { Timers } from '../../platform/schedule.ts'
 import { openTally } from '../../platform/tally.ts'
-import { systemTime } from '../../platform/time.ts'
 
 /** Bounds the streams of a process: those that hold a file, and those that are stored. */
 export type StreamGate = {
@@ -25,10 +23,7 @@ export type GateBounds = {
   readonly streamWaitMs: number
 }
 
-export function openStreamGate(
-  schedule: Timers = systemTime,
-  bounds: GateBounds = limits,
-): StreamGate {
+export function openStreamGate(bounds: GateBounds = limits): StreamGate {
   const held = openTally()
   const queue = openFairQueue({
     totalMax: bounds.streamsMax,
@@ -37,7 +32,6 @@ export function openStreamGate(
     waitingMax: bounds.streamsHeldMax,
     waitingPerKeyMax: bounds.streamsHeldPerClientMax,
     waitMs: bounds.streamWaitMs,
-    schedule,
     refusal: tooMany,
   })
   const wait = async (clientId: string, signal: AbortSignal): Promise<void> => {

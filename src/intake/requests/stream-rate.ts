@@ -1,7 +1,6 @@
 import type { Readable } from 'node:stream'
 import { type Problem, problem } from '../../contract/problem.ts'
 import { limits } from '../../platform/limits.ts'
-import type { Timers } from '../../platform/schedule.ts'
 import { systemTime } from '../../platform/time.ts'
 import { counted } from '../../values/counted.ts'
 
@@ -21,14 +20,11 @@ type RateBounds = { readonly streamWindowSeconds: number; readonly streamWindowB
  */
 export function watchRate(
   { source, bytesReceived, end }: Watched,
-  schedule: Timers = systemTime,
   { streamWindowSeconds: seconds, streamWindowBytesMin: bytesMin }: RateBounds = limits,
 ): () => void {
   let waited = 0
   let bytesBefore = 0
-  let cancel = () => {}
   const tick = () => {
-    cancel = schedule.after(1000, tick)
     if (source.readableEnded || source.readableLength > 0) return
     waited += 1
     if (waited < seconds) return
@@ -37,8 +33,7 @@ export function watchRate(
     bytesBefore += bytes
     if (bytes < bytesMin) end(tooSlow(bytes, seconds, bytesMin))
   }
-  cancel = schedule.after(1000, tick)
-  return () => cancel()
+  return systemTime.every(1000, tick)
 }
 
 /** The connection is closed, because the rest of the stream may take forever. */

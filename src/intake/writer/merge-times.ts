@@ -13,9 +13,11 @@ export type MergeTimes = {
   leftMs(): number | undefined
 }
 
+const now = () => systemTime.elapsedMs()
+
 type Running = { readonly begunAt: number; readonly expectedMs: number }
 
-export function openMergeTimes(now: () => number = () => systemTime.elapsedMs()): MergeTimes {
+export function openMergeTimes(): MergeTimes {
   const msPerRecord = new Map<string, number>()
   const running = new Set<Running>()
   return {
@@ -49,7 +51,6 @@ const leftOf =
 export function puttingBesideMerges(
   put: OperatorRecords['put'],
   leftMs: MergeTimes['leftMs'],
-  now: () => number = () => systemTime.elapsedMs(),
 ): OperatorRecords['put'] {
   let refusedSince: number | undefined
   const explained = (error: unknown, askedAt: number): unknown => {

@@ -4,7 +4,6 @@ import { fileURLToPath } from 'node:url'
 import { asTenant } from '../../contract/principal.ts'
 import { type Config, ConfigError } from '../../platform/config.ts'
 import { limits } from '../../platform/limits.ts'
-import type { Timers } from '../../platform/schedule.ts'
 import { settings } from '../../platform/settings/settings.ts'
 import { systemTime } from '../../platform/time.ts'
 import { AlreadyAnswered } from '../../store/records/import.ts'
@@ -55,7 +54,6 @@ export type WriterOptions = {
   /** The keys of customers, for which a writer asks. */
   readonly keys: CustomerKeySource
   readonly memoryMegabytes?: number
-  readonly schedule?: Timers
 }
 
 /** The program in the repository or, built, in the package. */
@@ -83,7 +81,7 @@ const configOfWriter = (config: Config): Config => ({
 })
 
 export function startWriter(options: WriterOptions): WriterProcess {
-  const { memoryMegabytes = limits.writerMemoryMegabytes, schedule = systemTime } = options
+  const { memoryMegabytes = limits.writerMemoryMegabytes } = options
   const child = fork(programPath(), [WRITER_WORD], {
     env: environment(),
     execArgv: [`--max-old-space-size=${memoryMegabytes}`],
@@ -106,7 +104,7 @@ export function startWriter(options: WriterOptions): WriterProcess {
       child.kill('SIGKILL')
       await ended
     },
-    run: (job, following) => runJob(child, job, following, { schedule, keys: options.keys }),
+    run: (job, following) => runJob(child, job, following, options.keys),
   }
 }
 
@@ -134,7 +132,7 @@ async function runJob(
   child: ChildProcess,
   job: StreamJob,
   { signal, told }: Following,
-  { schedule, keys }: { readonly schedule: Timers; readonly keys: CustomerKeySource },
+  keys: CustomerKeySource,
 ): Promise<ImportReport> {
   const { promise, resolve, reject } = Promise.withResolvers<ImportReport>()
   let phase: Phase = 'reading'
@@ -142,7 +140,7 @@ async function runJob(
   let cancelWatch = () => {}
   const killIn = (delayMs: number) => {
     cancelWatch()
-    cancelWatch = schedule.after(delayMs, () => {
+    cancelWatch = systemTime.after(delayMs, () => {
       if (phase !== 'committing') {
         reason ??= new NothingChanged('the writer of the stream has made no progress')
       }

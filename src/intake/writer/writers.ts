@@ -2,7 +2,6 @@ import type { Clock } from '../../platform/clock.ts'
 import type { Config } from '../../platform/config.ts'
 import { limits } from '../../platform/limits.ts'
 import type { Logger } from '../../platform/log.ts'
-import type { Timers } from '../../platform/schedule.ts'
 import { systemTime } from '../../platform/time.ts'
 import type { CustomerKeySource } from '../../store/sealing/customer-keys.ts'
 import type { Spools } from '../../store/spool.ts'
@@ -30,13 +29,12 @@ export type WritersDeps = {
   readonly clock: Clock
   readonly spools: Pick<Spools, 'removeAbandoned'>
   readonly keys: CustomerKeySource
-  readonly schedule?: Timers
   readonly memoryMegabytes?: number
 }
 
 /** The caller bounds how many streams run at a time. A process starts with the first of them. */
 export function openWriters(deps: WritersDeps): Writers {
-  const { log, clock, spools, schedule = systemTime } = deps
+  const { log, clock, spools } = deps
   const running = new Set<WriterProcess>()
   const times = openMergeTimes()
   // One process is kept for a while, so that a series of streams starts one.
@@ -68,7 +66,7 @@ export function openWriters(deps: WritersDeps): Writers {
   const keep = (writer: WriterProcess): void => {
     if (!writer.isAlive()) return
     if (idle !== undefined || isClosing) return void writer.kill()
-    const cancel = schedule.after(limits.writerKeptMs, () => void takeIdle()?.kill())
+    const cancel = systemTime.after(limits.writerKeptMs, () => void takeIdle()?.kill())
     idle = { writer, cancel }
   }
   const watched = ({ signal, told }: Following, kind: string) => {

@@ -22,10 +22,8 @@ type Entry = {
  * burst of right secrets only queues: a customer who starts 20 processes at once must not see 429.
  * When there are too many keys, it drops the one that failed longest ago.
  */
-export function openAttemptGate(
-  failuresMax: number,
-  now = () => systemTime.elapsedMs(),
-): AttemptGate {
+export function openAttemptGate(failuresMax: number): AttemptGate {
+  const now = () => systemTime.elapsedMs()
   const entries = new Map<string, Entry>()
   const entryOf = (key: string): Entry => {
     const known = entries.get(key)

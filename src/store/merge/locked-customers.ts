@@ -45,7 +45,6 @@ export function openLockedCustomers(): (run: RunBatch) => LockedCustomers {
     waitingMax: limits.lockedRecordsMax,
     waitingPerKeyMax: limits.lockedRecordsMax,
     waitMs: limits.putCustomerMs,
-    schedule: systemTime,
     refusal: () => new CustomersLocked(),
   })
   let waiting = 0

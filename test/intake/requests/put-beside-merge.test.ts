@@ -9,6 +9,7 @@ import { operatorToken } from '../../support/operator-token.ts'
 import { resourceOf } from '../../support/record-store.ts'
 import { aFiatAccount, anId } from '../../support/records.ts'
 import { setLimits } from '../../support/set-limits.ts'
+import { takeTime } from '../../support/virtual-time.ts'
 
 const service = describeService({ store: 'sqlite' })
 
@@ -54,28 +55,16 @@ test('a record that waits for a merge gets 503 after a time, and fees do not wai
   assert.equal((await put()).status, 201)
 })
 
-/** Merges on a clock that the test moves. */
-function openTimes() {
-  let now = 0
-  const clock = () => now
-  return {
-    clock,
-    times: openMergeTimes(clock),
-    pass: (ms: number) => {
-      now += ms
-    },
-  }
-}
-
 describe('the time that a merge still takes', () => {
-  test('is as long as its records took to be read, until a merge of the kind was measured', () => {
-    const { times, pass } = openTimes()
+  test('is as long as its records took to be read, until a merge of the kind was measured', async () => {
+    using time = takeTime()
+    const times = openMergeTimes()
     assert.equal(times.leftMs(), undefined)
     const end = times.begin('statements', 1000, 4000)
     assert.equal(times.leftMs(), 4000)
-    pass(1000)
+    await time.advance(1000)
     assert.equal(times.leftMs(), 3000)
-    pass(1000)
+    await time.advance(1000)
     end(true)
     assert.equal(times.leftMs(), undefined)
     times.begin('statements', 500, 4000)
@@ -84,17 +73,19 @@ describe('the time that a merge still takes', () => {
     assert.equal(times.leftMs(), 4000)
   })
 
-  test('is a quarter of the time that has passed, once that is longer than expected', () => {
-    const { times, pass } = openTimes()
+  test('is a quarter of the time that has passed, once that is longer than expected', async () => {
+    using time = takeTime()
+    const times = openMergeTimes()
     times.begin('statements', 1000, 4000)
-    pass(8000)
+    await time.advance(8000)
     assert.equal(times.leftMs(), 2000)
   })
 
-  test('is not learnt from a merge that stored nothing', () => {
-    const { times, pass } = openTimes()
+  test('is not learnt from a merge that stored nothing', async () => {
+    using time = takeTime()
+    const times = openMergeTimes()
     const end = times.begin('statements', 1000, 4000)
-    pass(1)
+    await time.advance(1)
     end(false)
     times.begin('statements', 1000, 3000)
     assert.equal(times.leftMs(), 3000)
@@ -111,12 +102,13 @@ describe('a record that a lock refuses', () => {
   }
 
   test('learns how long the merge will take, or has lasted if it is of another process', async () => {
-    const { clock, times, pass } = openTimes()
+    using time = takeTime()
+    const times = openMergeTimes()
     const refusing = async () => {
-      pass(1000)
+      await time.advance(1000)
       throw new NothingChanged('locked')
     }
-    const put = puttingBesideMerges(refusing, times.leftMs, clock)
+    const put = puttingBesideMerges(refusing, times.leftMs)
     const told = async () => {
       try {
         return await put(resourceOf('fiat-accounts'), request)

@@ -2,17 +2,13 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { type GateBounds, openStreamGate } from '../../../src/intake/requests/stream-gate.ts'
 import { limits } from '../../../src/platform/limits.ts'
+import { takeTime } from '../../support/virtual-time.ts'
 
 const never = new AbortController().signal
 
-/** A gate with its timers, and streams that run until they are ended. */
+/** A gate, and streams that run until they are ended. */
 function openStreams(bounds: Partial<GateBounds> = {}) {
-  const timers = new Set<() => void>()
-  const after = (_delayMs: number, task: () => void) => {
-    timers.add(task)
-    return () => void timers.delete(task)
-  }
-  const gate = openStreamGate({ after }, { ...limits, ...bounds })
+  const gate = openStreamGate({ ...limits, ...bounds })
   const running: string[] = []
   const ends = new Map<string, () => void>()
   return {
@@ -35,7 +31,6 @@ function openStreams(bounds: Partial<GateBounds> = {}) {
       ends.get(name)?.()
       await settled()
     },
-    timers,
   }
 }
 
@@ -91,17 +86,24 @@ describe('streams that wait for their turn', () => {
   })
 
   test('get 503 after a while, and make room for others', async () => {
-    const { start, end, timers, running } = openStreams({ streamsPerClientMax: 1 })
+    using time = takeTime()
+    const { start, end, running } = openStreams({ streamsPerClientMax: 1, streamWaitMs: 60_000 })
     void start('a', 'running')
-    const late = start('a', 'late')
-    for (const pass of timers) pass()
-    assert.equal(await statusOf(late), 503)
+    let ended: unknown
+    void statusOf(start('a', 'late')).then((status) => {
+      ended = status
+    })
+    await time.advance(59_999)
+    assert.equal(ended, undefined)
+    await time.advance(1)
+    assert.equal(ended, 503)
     await end('running')
-    assert.deepEqual([running, timers.size], [[], 0])
+    assert.deepEqual([running, time.waiting()], [[], 0])
   })
 
   test('end when their client leaves', async () => {
-    const { start, end, running, timers } = openStreams({ streamsPerClientMax: 1 })
+    using time = takeTime()
+    const { start, end, running } = openStreams({ streamsPerClientMax: 1 })
     const left = new AbortController()
     void start('a', 'running')
     const gone = start('a', 'gone', left.signal)
@@ -109,6 +111,6 @@ describe('streams that wait for their turn', () => {
     left.abort('left')
     assert.equal(await statusOf(gone), 'left')
     await end('running')
-    assert.deepEqual([running, timers.size], [['next'], 0])
+    assert.deepEqual([running, time.waiting()], [['next'], 0])
   })
 })

@@ -1,9 +1,13 @@
-import { openBackground } from '../../../src/background.ts'
+import { type Background, openBackground } from '../../../src/background.ts'
 import type { Clock } from '../../../src/platform/clock.ts'
-import { systemTime } from '../../../src/platform/time.ts'
+import { hourMs } from '../../support/until.ts'
 
-/** Jobs whose timers never fire. The test starts each run itself. */
-export const stoppedJobs = () => openBackground(systemTime.now, { after: () => () => {} })
+/** Jobs that are not due while a test runs, which starts each run itself. */
+export function stoppedJobs(): Background {
+  const { start, states } = openBackground()
+  const rare = { firstMs: hourMs, everyMs: hourMs }
+  return { start: (name, run, how) => start(name, run, { ...how, ...rare }), states }
+}
 
 /** A manual clock. It starts at 2026-03-01T12:00:00Z. */
 export type SetClock = Clock & { advance(seconds: number): void }

@@ -5,7 +5,7 @@ import { type Problem, problem } from '../../../contract/problem.ts'
 import { limits } from '../../../platform/limits.ts'
 import type { Logger } from '../../../platform/log.ts'
 import { openTally, type Tally } from '../../../platform/tally.ts'
-import { systemTime, type Time } from '../../../platform/time.ts'
+import { systemTime } from '../../../platform/time.ts'
 import { networkOf } from '../../../values/ip-network.ts'
 
 /** Bounds what clients may hold: connections, requests in progress, and answers not yet taken. */
@@ -32,7 +32,6 @@ export type Bounds = {
   readonly requestsMax?: number
   readonly answerTakenMs?: number
   readonly background: Background
-  readonly time?: Time
   /** Whose server it is, where a process has several. */
   readonly of?: string | undefined
 }
@@ -42,15 +41,10 @@ export function openConnectionBounds(bounds: Bounds, log: Logger): ConnectionBou
   const isTrusted = openTrusted(bounds.trustedProxies)
   const [connections, requests] = [openTally(), openTally()]
   const warn = openWarning(
-    bounds,
     log,
     'closed connections over the limit of their address (BURSAR_CONNECTIONS_PER_ADDRESS_MAX)',
   )
-  const warnOfFull = openWarning(
-    bounds,
-    log,
-    'refused connections, since the process holds no more',
-  )
+  const warnOfFull = openWarning(log, 'refused connections, since the process holds no more')
   const answers = openAnswers(bounds, log)
   return {
     watch: (server) => {
@@ -143,11 +137,7 @@ function take(tally: Tally, key: string, max: number): (() => void) | undefined 
 }
 
 /** Warns at most once a second, so that a stranger cannot fill the log. No event goes uncounted. */
-function openWarning(
-  { time = systemTime }: Pick<Bounds, 'time'>,
-  log: Logger,
-  text: string,
-): (address: string | undefined) => void {
+function openWarning(log: Logger, text: string): (address: string | undefined) => void {
   let closed = 0
   let last: string | undefined
   let isResting = false
@@ -156,7 +146,7 @@ function openWarning(
     if (!isResting) return
     log.warn({ ...(last !== undefined && { address: last }), closed }, text)
     closed = 0
-    time.after(limits.warningRestMs, warn)
+    systemTime.after(limits.warningRestMs, warn)
   }
   return (address) => {
     closed += 1
@@ -172,20 +162,16 @@ type OpenAnswer = { readonly response: ServerResponse; begunAt: number | undefin
  * one of its connection has no socket yet, so its time has not begun.
  */
 function openAnswers(
-  { background, of, answerTakenMs = limits.answerTakenMs, time = systemTime }: Bounds,
+  { background, of, answerTakenMs = limits.answerTakenMs }: Bounds,
   log: Logger,
 ) {
   // A `Map` would copy itself into another table again and again. Old tables keep their requests
   // alive, so nearly every request would survive until a full garbage collection.
   const open: OpenAnswer[] = []
-  const warn = openWarning(
-    { time },
-    log,
-    'closed connections whose client did not take an answer in time',
-  )
+  const warn = openWarning(log, 'closed connections whose client did not take an answer in time')
   const everyMs = Math.min(limits.answerTakenLookMs, answerTakenMs / 4)
   const sweep = () => {
-    const now = time.elapsedMs()
+    const now = systemTime.elapsedMs()
     for (const answer of open) {
       const { response } = answer
       if (!response.headersSent || response.socket === null) continue

@@ -2,8 +2,6 @@ import { problem } from '../../../contract/problem.ts'
 import type { Answer, ReserveAnswer, Trace } from '../../../contract/request.ts'
 import { openFairQueue, type Turn } from '../../../platform/fair-queue.ts'
 import { limits } from '../../../platform/limits.ts'
-import type { Timers } from '../../../platform/schedule.ts'
-import { systemTime } from '../../../platform/time.ts'
 import { networkOf } from '../../../values/ip-network.ts'
 
 /**
@@ -28,7 +26,6 @@ export type UnsentBounds = {
   readonly waitingPerClientMax: number
   readonly waitingMax: number
   readonly waitMs: number
-  readonly schedule: Timers
 }
 
 /** What one request holds. */
@@ -102,7 +99,6 @@ const defaults: UnsentBounds = {
   waitingPerClientMax: limits.unsentWaitingPerClientMax,
   waitingMax: limits.unsentWaitingMax,
   waitMs: limits.unsentWaitMs,
-  schedule: systemTime,
 }
 
 const hasEnded = ({ hasEnded = false }: Trace): boolean => hasEnded
