@@ -1,4 +1,3 @@
-import type { Clock } from './platform/clock.ts'
 import { limits } from './platform/limits.ts'
 import { type Repeater, repeat } from './platform/schedule.ts'
 import { systemTime } from './platform/time.ts'
@@ -152,11 +151,13 @@ export type Background = {
   states(): readonly JobState[]
 }
 
-export function openBackground(clock: Clock = systemTime.now): Background {
+export function openBackground(): Background {
   const running = new Set<() => JobState>()
   return {
     start: (name, run, { of, everyMs = jobs[name].everyMs, firstMs = everyMs } = {}) => {
-      const dueIn = (pauseMs: number) => ({ at: clock() + BigInt(Math.round(pauseMs * 1000)) })
+      const dueIn = (pauseMs: number) => ({
+        at: systemTime.now() + BigInt(Math.round(pauseMs * 1000)),
+      })
       let state: JobState = {
         name,
         of,
@@ -166,7 +167,7 @@ export function openBackground(clock: Clock = systemTime.now): Background {
         next: dueIn(firstMs),
       }
       const runOnce = async () => {
-        const at = clock()
+        const at = systemTime.now()
         const begunAt = systemTime.elapsedMs()
         state = { ...state, next: { runningSince: at } }
         const { pauseMs = everyMs, isFailed = false } = (await run()) ?? {}

@@ -53,7 +53,7 @@ type IngestDeps = Omit<RecordDeps, 'foreign'> & {
 export function operatorWorks(deps: IngestDeps): Readings<OperatorPrincipal> {
   const { writers, store } = deps
   const put = puttingBesideMerges(store.operator.put, writers.mergeLeftMs)
-  const foreign = openForeignValues(deps.clock, deps.log)
+  const foreign = openForeignValues(deps.log)
   const records = { ...deps, foreign, store: { operator: { ...store.operator, put } } }
   const streams = { ...records, gate: openStreamGate() }
   const ofRecords = resources.flatMap((resource): (readonly [string, OperatorWork])[] => {

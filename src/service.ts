@@ -81,8 +81,8 @@ export type ServiceDeps = {
   readonly config: Config
   readonly log: Logger
   readonly clock: Clock
-  /** Measures ages where the sandbox moves `clock`, as its tests tell it to. */
-  readonly ageClock?: Clock
+  /** Whether tests move `clock`, as those of a sandbox do. */
+  readonly clockMoves?: boolean
   /** Runs the jobs of the process that is about to serve. */
   readonly background?: Background
   /** Called once the stores are open; the sandbox adds its routes here. It has public secrets. */
@@ -128,7 +128,7 @@ export type ServiceExtension = {
 
 export async function startService(sources: ServiceDeps): Promise<Service> {
   const { config, log, clock } = sources
-  const { background = openBackground(sources.ageClock ?? clock) } = sources
+  const { background = openBackground() } = sources
   // Where a part cannot be opened, those before it are closed again in reverse order, as at a
   // shutdown.
   await using opened = new AsyncDisposableStack()
@@ -165,7 +165,7 @@ export async function startService(sources: ServiceDeps): Promise<Service> {
     issuer: () => url,
     clock,
     metrics,
-    ageClock: sources.ageClock,
+    clockMoves: sources.clockMoves ?? false,
     background,
     rateLimit: openRateLimit(config.oauthRequestsPerSecondMax),
     ...(sources.guessLimiter && { limiter: sources.guessLimiter }),

@@ -56,7 +56,7 @@ export function sandboxCommand(output: Output): Command {
         config,
         log,
         clock: clock.now,
-        ageClock: systemTime.now,
+        clockMoves: true,
         background,
         extend: (parts) => openSandbox(parts, { clock, ...(print && { print }) }),
         guessLimiter: unlimitedGuesses,

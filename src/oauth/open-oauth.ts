@@ -21,8 +21,8 @@ export type OAuthDeps = {
   /** The public URL. A function, because the port may be known only after listening. */
   readonly issuer: () => string
   readonly clock: Clock
-  /** Measures how old the known credentials are, where tests move `clock`. */
-  readonly ageClock?: Clock | undefined
+  /** Whether tests move `clock`, also back. */
+  readonly clockMoves?: boolean
   readonly log: Logger
   readonly metrics?: Metrics
   readonly background: Background
@@ -49,7 +49,7 @@ export type OAuth = TokenCheck & {
 /** Reads clients and keys, then keeps them fresh. Rejects if the store cannot be read. */
 export async function openOAuth({ config, ...given }: OAuthDeps): Promise<OAuth> {
   const { tokenLifeSeconds, trustedIssuers, credentialsAgeSecondsMax: ageSecondsMax } = config
-  const store = given.ageClock === undefined ? given.store : forgetsNothing(given.store)
+  const store = given.clockMoves === true ? forgetsNothing(given.store) : given.store
   const deps = { limiter: openGuessLimiter(), ...given, store }
   const cache = await openCredentialCache({ ...deps, ageSecondsMax })
   const issuers = openTrustedIssuers({ ...deps, issuers: trustedIssuers })

@@ -37,7 +37,7 @@ export async function startSandboxHere(): Promise<RunningSandbox> {
     config,
     log,
     clock: clock.now,
-    ageClock: systemTime.now,
+    clockMoves: true,
     guessLimiter: unlimitedGuesses,
     extend: (parts) => openSandbox(parts, { clock, startsEmpty: true }),
   })

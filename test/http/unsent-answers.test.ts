@@ -16,6 +16,7 @@ import { openLog } from '../../src/platform/log.ts'
 import { acme, borealis, startTestService, type TestService } from '../support/harness.ts'
 import { operatorToken } from '../support/operator-token.ts'
 import { rawRequest } from '../support/raw-request.ts'
+import { stoppedJobs } from '../support/stopped-jobs.ts'
 import { until } from '../support/until.ts'
 import { takeTime, type VirtualTime } from '../support/virtual-time.ts'
 
@@ -55,6 +56,7 @@ async function startServer(t: TestContext, bounds: Partial<UnsentBounds>) {
     trustedProxies: [],
     routes: [sized, document],
     unsent,
+    background: stoppedJobs(),
   })
   const url = await server.listen('127.0.0.1', 0)
   const silent: Socket[] = []

@@ -5,6 +5,7 @@ import { test } from 'node:test'
 import { decodeJwt, decodeProtectedHeader } from 'jose'
 import { disableClient, rotateClient } from '../../src/oauth/clients/clients.ts'
 import { until } from '../support/until.ts'
+import { takeTime } from '../support/virtual-time.ts'
 import { acme, acmeBasic, acmeScopes, oauthWorld } from './support/oauth-world.ts'
 
 const [readFiat = '', readStatement = ''] = acmeScopes
@@ -228,6 +229,7 @@ test('signs with a rotated key within ten seconds', async (t) => {
 })
 
 test('records the last use of a client and its secret once a minute', async (t) => {
+  using time = takeTime()
   const { clock, command, token } = await oauthWorld(t)
   const lastUse = async () => {
     const client = await command.store.findClient(acme.id)
@@ -238,17 +240,19 @@ test('records the last use of a client and its secret once a minute', async (t) 
   await token()
   // The server records the use after it has sent the token.
   await until(async () => (await lastUse()).every((at) => at === first))
-  clock.advance(59)
+  clock.advance(60)
+  await time.advance(59_999)
   await token()
   assert.deepEqual(await lastUse(), [first, first])
-  clock.advance(1)
+  await time.advance(1)
   await token()
   await until(async () => (await lastUse()).every((at) => at === clock()))
 })
 
 test('issues no token while the credential cache is too old', async (t) => {
-  const { clock, token } = await oauthWorld(t)
-  clock.advance(61)
+  using time = takeTime()
+  const { token } = await oauthWorld(t)
+  await time.advance(60_001)
   const { status, headers, body } = await token()
   assert.equal(status, 503)
   assert.equal(headers.get('retry-after'), '5')

@@ -7,6 +7,7 @@ import {
   type TrustedIssuer,
 } from '../../src/platform/settings/trusted-issuers.ts'
 import { systemMs, until } from '../support/until.ts'
+import { passTime } from '../support/virtual-time.ts'
 import { assertAccepted, assertRefused } from './support/assert-checked.ts'
 import { acme, oauthWorld } from './support/oauth-world.ts'
 import { type Cleanups, startProcess } from './support/process.ts'
@@ -270,12 +271,15 @@ test('accepts tokens for a day while the issuer is down, then answers 503 for th
   const external = await sign({ iat: now + 20, exp: now + 86_420 })
   await issuer.kill()
   clock.advance(86_400)
+  await passTime(86_000_000)
   await oauth.refresh()
   assertAccepted(await checkToken(external))
   clock.advance(10)
   await oauth.refresh()
   assertAccepted(await checkToken((await token()).body.access_token))
+  // The token has ended too, so that it is looked at again.
   clock.advance(51)
+  await passTime(400_000)
   await oauth.refresh()
   await assert.rejects(checkToken(external), { name: 'Problem', status: 503 })
 })

@@ -55,7 +55,7 @@ before(() => {
     servers: () => servers.map(({ name }) => name),
   })
   time = takeTime()
-  stop = startServiceGauges({ ...deps, metrics, background: openBackground(() => clock) })
+  stop = startServiceGauges({ ...deps, metrics, background: openBackground() })
 })
 after(() => {
   stop()

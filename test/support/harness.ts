@@ -106,7 +106,7 @@ export async function startServiceAt(
     config,
     log,
     clock,
-    ...(control && { ageClock: systemTime.now }),
+    clockMoves: control !== undefined,
     ...(options.unsent && { unsent: options.unsent }),
     tracing: options.tracing,
     extend: (opened) => {

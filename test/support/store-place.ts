@@ -129,7 +129,7 @@ export async function openQuotesAt(where: string, clock: Clock): Promise<FeeQuot
 }
 
 async function openImportsAt(where: string, clock: Clock): Promise<ImportRegistry> {
-  const [background, log] = [openBackground(clock), openLog('silent')]
+  const [background, log] = [openBackground(), openLog('silent')]
   if (!isUrl(where)) {
     return openSqliteImports(where, { clock, background, log, mergesHere: false })
   }

@@ -44,6 +44,12 @@ export function takeTime(): VirtualTime & Disposable {
   }
 }
 
+/** Lets time pass for durations alone: timers that were begun before go on in real time. */
+export async function passTime(ms: number): Promise<void> {
+  using time = takeTime()
+  await time.advance(ms)
+}
+
 type Timer = {
   at: number
   readonly everyMs: number | undefined

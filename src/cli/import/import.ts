@@ -100,7 +100,7 @@ async function runImport(
   { command, output, stdin }: Deps,
 ): Promise<void> {
   const resource = resourceOf(kind)
-  const startedAt = systemTime.now()
+  const startedAt = systemTime.elapsedMs()
   const inputs = await openInputs(patterns, resource.record, {
     stdin,
     silenceSecondsMax: configOf(options).importSilenceSecondsMax,
@@ -114,7 +114,7 @@ async function runImport(
       throw error
     },
   )
-  const seconds = Number((systemTime.now() - startedAt) / 10_000n) / 100
+  const seconds = Math.floor((systemTime.elapsedMs() - startedAt) / 10) / 100
   const isRefused = report.faultCount > 0
   // A file that cannot be read refuses everything, so its rejected records are not all.
   if (isRefused) rejects?.discard()
@@ -134,7 +134,7 @@ async function importInputs(
   const creates = options.create === true && options.dryRun !== true
   return withAudit(command, { ...options, create: creates }, async (opened) => {
     const { stores, config, audited } = opened
-    const progress = openProgress(inputs, systemTime.now)
+    const progress = openProgress(inputs)
     const user = operatingUser()
     const isDryRun = options.dryRun === true
     const imports = stores.imports()

@@ -1,5 +1,5 @@
 import cliProgress from 'cli-progress'
-import type { Clock } from '../../platform/clock.ts'
+import { systemTime } from '../../platform/time.ts'
 import { counted } from '../../values/counted.ts'
 
 export type Progress = {
@@ -9,17 +9,17 @@ export type Progress = {
 
 type Extent = { readonly bytesTotal: number | undefined; readonly bytesRead: () => number }
 
-const LINE_EVERY_MICROS = 5_000_000n
+const LINE_EVERY_MS = 5000
 
 /** Shows a progress bar if stderr is a terminal, else prints a line every five seconds. */
-export function openProgress(extent: Extent, clock: Clock): Progress {
+export function openProgress(extent: Extent): Progress {
   return process.stderr.isTTY && extent.bytesTotal !== undefined
-    ? bar(extent.bytesTotal, extent, clock)
-    : lines(extent, clock)
+    ? bar(extent.bytesTotal, extent)
+    : lines(extent)
 }
 
-function bar(bytesTotal: number, { bytesRead }: Extent, clock: Clock): Progress {
-  const startedAt = clock()
+function bar(bytesTotal: number, { bytesRead }: Extent): Progress {
+  const startedAt = systemTime.elapsedMs()
   const single = new cliProgress.SingleBar({
     stream: process.stderr,
     hideCursor: true,
@@ -35,19 +35,22 @@ function bar(bytesTotal: number, { bytesRead }: Extent, clock: Clock): Progress 
     update: (records) => {
       // Painting the bar for every record would cost more than the record.
       if (records % 500 !== 0) return
-      single.update(bytesRead(), { records, rate: ratePerSecond(records, clock() - startedAt) })
+      single.update(bytesRead(), {
+        records,
+        rate: ratePerSecond(records, systemTime.elapsedMs() - startedAt),
+      })
     },
     stop: () => single.stop(),
   }
 }
 
-function lines({ bytesTotal, bytesRead }: Extent, clock: Clock): Progress {
-  const startedAt = clock()
+function lines({ bytesTotal, bytesRead }: Extent): Progress {
+  const startedAt = systemTime.elapsedMs()
   let toldAt = startedAt
   return {
     update: (records) => {
-      const now = clock()
-      if (now - toldAt < LINE_EVERY_MICROS) return
+      const now = systemTime.elapsedMs()
+      if (now - toldAt < LINE_EVERY_MS) return
       toldAt = now
       const elapsed = now - startedAt
       const left = timeLeft(bytesTotal, bytesRead(), elapsed)
@@ -59,11 +62,11 @@ function lines({ bytesTotal, bytesRead }: Extent, clock: Clock): Progress {
   }
 }
 
-const ratePerSecond = (records: number, elapsedMicros: bigint): number =>
-  Math.round((records * 1e6) / Math.max(1, Number(elapsedMicros)))
+const ratePerSecond = (records: number, elapsedMs: number): number =>
+  Math.round((records * 1000) / Math.max(0.001, elapsedMs))
 
-function timeLeft(total: number | undefined, read: number, elapsedMicros: bigint): string {
+function timeLeft(total: number | undefined, read: number, elapsedMs: number): string {
   if (total === undefined || read === 0) return ''
-  const secondsLeft = Math.round((Number(elapsedMicros) / 1e6) * (total / read - 1))
+  const secondsLeft = Math.round((elapsedMs / 1000) * (total / read - 1))
   return `, about ${Math.max(0, secondsLeft)} s left`
 }

@@ -35,7 +35,7 @@ export function openFees({
   environment,
   clock,
   log,
-  background = openBackground(clock),
+  background = openBackground(),
 }: FeesDeps): Fees {
   const acceptsSample = config.acceptSampleFees
   const report = (event: FeeEvent) => log[isGood(event) ? 'info' : 'warn'](event, 'fee source')

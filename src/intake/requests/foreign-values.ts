@@ -1,10 +1,9 @@
 import type { OperatorInput } from '../../contract/operation.ts'
 import type { OperatorPrincipal } from '../../contract/principal.ts'
 import { problem } from '../../contract/problem.ts'
-import type { Clock } from '../../platform/clock.ts'
 import { limits } from '../../platform/limits.ts'
 import type { Logger } from '../../platform/log.ts'
-import { HOUR_MICROS } from '../../values/instant.ts'
+import { systemTime } from '../../platform/time.ts'
 import type { HttpFault } from '../refused-records.ts'
 
 /**
@@ -18,25 +17,27 @@ export type ForeignValues = {
   shown(input: OperatorInput, faults: readonly HttpFault[]): readonly HttpFault[]
 }
 
-/** The number of foreign values that a client has sent since an instant. */
-type Sent = { readonly since: bigint; readonly values: number }
+const HOUR_MS = 3_600_000
 
-export function openForeignValues(clock: Clock, log: Logger): ForeignValues {
+/** The number of foreign values that a client has sent since a time of `elapsedMs`. */
+type Sent = { readonly since: number; readonly values: number }
+
+export function openForeignValues(log: Logger): ForeignValues {
   const clients = new Map<string, Sent>()
-  const sentBy = (clientId: string, now: bigint): Sent => {
+  const sentBy = (clientId: string, now: number): Sent => {
     const sent = clients.get(clientId)
-    return sent === undefined || now - sent.since >= HOUR_MICROS ? { since: now, values: 0 } : sent
+    return sent === undefined || now - sent.since >= HOUR_MS ? { since: now, values: 0 } : sent
   }
-  const forget = (now: bigint) => {
+  const forget = (now: number) => {
     for (const [clientId, { since }] of clients) {
-      if (now - since >= HOUR_MICROS) clients.delete(clientId)
+      if (now - since >= HOUR_MS) clients.delete(clientId)
     }
   }
   const requireFew = ({ boundTo, clientId }: OperatorPrincipal) => {
-    const now = clock()
+    const now = systemTime.elapsedMs()
     const { since, values } = sentBy(clientId, now)
     if (boundTo === null || values < limits.foreignValuesPerHourMax) return
-    const seconds = (since + HOUR_MICROS - now) / 1_000_000n + 1n
+    const seconds = Math.floor((since + HOUR_MS - now) / 1000) + 1
     const detail =
       'this client has sent too many values that cannot be stored; wait for the seconds that Retry-After names'
     throw problem('tooManyRequests', detail, { retryAfter: seconds })
@@ -45,7 +46,7 @@ export function openForeignValues(clock: Clock, log: Logger): ForeignValues {
     requireFew,
     shown: ({ caller }, faults) => {
       if (caller.boundTo === null) return faults
-      const now = clock()
+      const now = systemTime.elapsedMs()
       const sent = sentBy(caller.clientId, now)
       let left = limits.foreignValuesPerHourMax - sent.values
       const listed = faults.slice(0, limits.faultsAnsweredMax).filter(({ code }) => {

@@ -1,6 +1,7 @@
 import type { Clock } from '../../platform/clock.ts'
 import { limits } from '../../platform/limits.ts'
 import type { Logger } from '../../platform/log.ts'
+import { systemTime } from '../../platform/time.ts'
 import type { Client, CredentialStore } from '../../store/credentials.ts'
 
 /** Records when a client and its secret were last used, at most once a minute each. */
@@ -17,15 +18,15 @@ export type UseRecorderDeps = {
 
 export function openUseRecorder({ store, clock, log }: UseRecorderDeps): UseRecorder {
   // Bounded by the number of clients and secrets.
-  const recordedAt = new Map<string, bigint>()
-  const pause = BigInt(limits.useRecordedEverySeconds) * 1_000_000n
+  const recordedAt = new Map<string, number>()
+  const pauseMs = limits.useRecordedEverySeconds * 1000
   return {
     record: (client, secretId) => {
-      const now = clock()
+      const now = systemTime.elapsedMs()
       const key = secretId ?? client.id
-      if (now - (recordedAt.get(key) ?? -pause) < pause) return
+      if (now - (recordedAt.get(key) ?? -pauseMs) < pauseMs) return
       recordedAt.set(key, now)
-      store.recordUse(client.id, secretId, now).catch((error: unknown) => {
+      store.recordUse(client.id, secretId, clock()).catch((error: unknown) => {
         log.warn({ err: error, client: client.id }, 'the last use of a client cannot be recorded')
       })
     },

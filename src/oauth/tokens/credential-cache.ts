@@ -47,8 +47,6 @@ export type CredentialCacheDeps = {
   readonly store: CredentialStore
   readonly keyring: Keyring
   readonly clock: Clock
-  /** Measures ages, where tests move `clock`. */
-  readonly ageClock?: Clock | undefined
   readonly log: Logger
   readonly background: Background
   readonly ageSecondsMax: number
@@ -62,20 +60,19 @@ export const externalKey = (issuer: string, externalId: string): string =>
 
 /** Reads every credential, then keeps up with the changes. Rejects if the store cannot be read. */
 export async function openCredentialCache(deps: CredentialCacheDeps): Promise<CredentialCache> {
-  const { store, clock, log, ageClock = clock } = deps
+  const { store, clock, log } = deps
   const known = await openKnownCredentials(deps)
   let readAt = clock()
-  let confirmedAt = ageClock()
+  let confirmedAt = systemTime.elapsedMs()
   let isStale = false
   let failure: { readonly error: unknown } | undefined
   const logRecovery = openRecoveryLog(log)
   logRecovery(known.current().recovery)
 
-  // If the clock jumped either way, the true age is unknown; the distance fails closed.
-  const ageMs = () => Math.abs(Number((ageClock() - confirmedAt) / 1000n))
+  const ageMs = () => Math.floor(systemTime.elapsedMs() - confirmedAt)
   const isFresh = () => ageMs() <= deps.ageSecondsMax * 1000
   const update = async () => {
-    const [startedAt, begunAt, readsAll] = [clock(), ageClock(), isStale]
+    const [startedAt, begunAt, readsAll] = [clock(), systemTime.elapsedMs(), isStale]
     isStale = false
     // When the clock goes back, denied tokens that had expired count again.
     if (readsAll || startedAt < readAt) await known.readAll()

@@ -20,17 +20,22 @@ export type TrustedIssuers = {
 }
 
 type TrustedIssuersDeps = Omit<IssuerKeysDeps, 'issuer'> & {
+  readonly clock: Clock
   readonly issuers: readonly TrustedIssuer[]
 }
 
-export function openTrustedIssuers({ issuers, ...deps }: TrustedIssuersDeps): TrustedIssuers {
+export function openTrustedIssuers({
+  issuers,
+  clock,
+  ...deps
+}: TrustedIssuersDeps): TrustedIssuers {
   const opened = issuers.map((issuer) => ({ issuer, keys: openIssuerKeys({ ...deps, issuer }) }))
   const byName = new Map(opened.map((trusted) => [trusted.issuer.issuer, trusted]))
   return {
     read: async (token, name) => {
       const trusted = byName.get(name)
       if (trusted === undefined) return 'unknown issuer'
-      return readExternalToken(token, trusted.issuer, trusted.keys, deps.clock)
+      return readExternalToken(token, trusted.issuer, trusted.keys, clock)
     },
     generation: () => opened.reduce((sum, { keys }) => sum + keys.generation(), 0),
     refresh: async () => {

@@ -2,10 +2,10 @@ import { createRemoteJWKSet, customFetch, type JSONWebKeySet, type JWTVerifyGetK
 import type { Background } from '../../background.ts'
 import { problem } from '../../contract/problem.ts'
 import { fetchBounded } from '../../platform/bounded-fetch.ts'
-import type { Clock } from '../../platform/clock.ts'
 import { limits } from '../../platform/limits.ts'
 import type { Logger } from '../../platform/log.ts'
 import { isSafeUrl, type TrustedIssuer } from '../../platform/settings/trusted-issuers.ts'
+import { systemTime } from '../../platform/time.ts'
 
 /** The public keys of one trusted issuer, refreshed in the background. */
 export type IssuerKeys = {
@@ -20,25 +20,24 @@ export type IssuerKeys = {
 
 export type IssuerKeysDeps = {
   readonly issuer: TrustedIssuer
-  readonly clock: Clock
   readonly log: Logger
   readonly background: Background
 }
 
 /** Starts to fetch the keys without waiting: an issuer that is down must not delay the start. */
-export function openIssuerKeys({ issuer, clock, log, background }: IssuerKeysDeps): IssuerKeys {
-  let known: { readonly text: string; readonly at: bigint } | undefined
+export function openIssuerKeys({ issuer, log, background }: IssuerKeysDeps): IssuerKeys {
+  let known: { readonly text: string; readonly atMs: number } | undefined
   let generation = 0
   let isFailed = false
 
   // Answers a failed fetch with the known keys, which then serve on. A failure cools down too.
   const fetchKeys = async (_url: string, { signal }: { readonly signal: AbortSignal }) => {
-    const at = clock()
+    const atMs = systemTime.elapsedMs()
     try {
       const url = issuer.jwksUri ?? (await discoverKeysUrl(issuer, signal))
       const text = JSON.stringify(readKeySet(await fetchJson(url, signal)))
       if (text !== known?.text) generation += 1
-      known = { text, at }
+      known = { text, atMs }
       isFailed = false
     } catch (error) {
       isFailed = true
@@ -57,7 +56,8 @@ export function openIssuerKeys({ issuer, clock, log, background }: IssuerKeysDep
   const find: JWTVerifyGetKey = async (header, token) => {
     // A request that comes during a fetch shares its result.
     if (known === undefined && (keys.reloading || !keys.coolingDown)) await keys.reload()
-    if (known !== undefined && clock() - known.at <= issuerStale) return await keys(header, token)
+    const isUsable = known !== undefined && systemTime.elapsedMs() - known.atMs <= staleMs
+    if (isUsable) return await keys(header, token)
     const detail = 'the issuer of this token cannot be reached, try again shortly'
     throw problem('unavailable', detail, { retryAfter: 30 })
   }
@@ -73,7 +73,7 @@ export function openIssuerKeys({ issuer, clock, log, background }: IssuerKeysDep
   return { find, generation: () => generation, refresh: keys.reload, close: fetching.stop }
 }
 
-const issuerStale = BigInt(limits.issuerStaleSeconds) * 1_000_000n
+const staleMs = limits.issuerStaleSeconds * 1000
 
 async function fetchJson(url: string, signal: AbortSignal): Promise<unknown> {
   const { issuerAnswerBytesMax: answerBytesMax } = limits

@@ -80,7 +80,7 @@ function postgresStores(
   const quotes = openOnce(() =>
     openPostgresFeeQuotes({ customers, operator, withinMs: sources.config.databaseTimeoutMs }),
   )
-  const { background = openBackground(sources.clock), log } = sources
+  const { background = openBackground(), log } = sources
   const imports = openOnce(() =>
     openImports({ ...rowsOf(ingest ?? operator ?? customers), dialect, background, log }),
   )

@@ -23,7 +23,7 @@ export const claimPath = ({ records }: StorePaths): string => besidePath(records
 
 /** Clients, keys and quotes have their own file, so that an import never blocks them. */
 export function openEmbeddedStores(sources: SealedDeps, mode: EmbeddedMode): OpenedStores {
-  const { config, clock, log, sealing, background = openBackground(clock), metrics } = sources
+  const { config, clock, log, sealing, background = openBackground(), metrics } = sources
   const paths = storePaths(config.databaseUrl)
   if (mode !== 'created') describingExhaustion(() => requireFiles(paths))
   const files = openedFiles()

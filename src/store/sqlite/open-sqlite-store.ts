@@ -31,7 +31,7 @@ export function openSqliteStore(
   clock: Clock,
   sealing: Sealing,
   log = openLog('silent'),
-  background = openBackground(clock),
+  background = openBackground(),
   metrics?: Metrics,
 ): Store {
   const db = openMigrated(path, 'records')

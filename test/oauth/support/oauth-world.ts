@@ -10,10 +10,11 @@ import type { TrustedIssuer } from '../../../src/platform/settings/trusted-issue
 import type { CredentialStore } from '../../../src/store/credentials.ts'
 import { openVault } from '../../../src/vault/open-vault.ts'
 import { systemRandom } from '../../../src/vault/random.ts'
+import { stoppedJobs } from '../../support/stopped-jobs.ts'
 import { newStorePlace } from '../../support/store-place.ts'
 import { listen } from './server.ts'
 import { temporaryFolder } from './temporary.ts'
-import { setClock, stoppedJobs } from './time.ts'
+import { setClock } from './time.ts'
 
 export type OAuthWorldOptions = {
   /** The system clock, for libraries that read it themselves. */

@@ -15,9 +15,10 @@ import type { TrustedIssuer } from '../../../src/platform/settings/trusted-issue
 import type { Client, ClientMethod, CredentialStore } from '../../../src/store/credentials.ts'
 import { openVault } from '../../../src/vault/open-vault.ts'
 import { systemRandom } from '../../../src/vault/random.ts'
+import { stoppedJobs } from '../../support/stopped-jobs.ts'
 import { newStorePlace } from '../../support/store-place.ts'
 import { temporaryFolder } from './temporary.ts'
-import { setClock, stoppedJobs } from './time.ts'
+import { setClock } from './time.ts'
 
 export const issuer = 'https://api.bursar.example'
 export const log = pino({ level: 'silent' })

@@ -1,13 +1,4 @@
-import { type Background, openBackground } from '../../../src/background.ts'
 import type { Clock } from '../../../src/platform/clock.ts'
-import { hourMs } from '../../support/until.ts'
-
-/** Jobs that are not due while a test runs, which starts each run itself. */
-export function stoppedJobs(): Background {
-  const { start, states } = openBackground()
-  const rare = { firstMs: hourMs, everyMs: hourMs }
-  return { start: (name, run, how) => start(name, run, { ...how, ...rare }), states }
-}
 
 /** A manual clock. It starts at 2026-03-01T12:00:00Z. */
 export type SetClock = Clock & { advance(seconds: number): void }

@@ -42,7 +42,7 @@ export function openPostgresStore(
   clock: Clock,
   { spools, mergeMs, sealing }: LoadSettings,
   log = openLog('silent'),
-  background = openBackground(clock),
+  background = openBackground(),
 ): Store {
   const notifiers = { puts: openNotifier(ingest), imports: openNotifier(operator) }
   const scan = transactOn(operator, scanning, limits.scanStepMs)
