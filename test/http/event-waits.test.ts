@@ -10,6 +10,7 @@ import { acme, borealis, startTestService, type TestService } from '../support/h
 import { operatorToken } from '../support/operator-token.ts'
 import { aStatement } from '../support/records.ts'
 import { until } from '../support/until.ts'
+import { passTime, takeTime } from '../support/virtual-time.ts'
 
 /** The long poll of `GET /v2/events`. */
 
@@ -130,27 +131,40 @@ describe('GET /v2/events with wait', () => {
 
   test('answers the same cursor and no event at the end of its time', async () => {
     const cursor = await endOf()
-    const { items, resume_cursor: resumed } = await read(`page_cursor=${cursor}&wait=1`)
-    assert.deepEqual(items, [])
-    assert.equal(encodeURIComponent(resumed), cursor)
+    using time = takeTime()
+    const answers: Read[] = []
+    const answer = read(`page_cursor=${cursor}&wait=30`).then((page) => answers.push(page))
+    await untilWaiting(1)
+    // Readers that came together are not answered together.
+    const lookMs = 1000
+    await time.advance(30_000 * (1 - limits.eventsWaitSpread) - lookMs - 1)
+    assert.equal(answers.length, 0)
+    await time.advance(30_000 * limits.eventsWaitSpread + lookMs + 1)
+    await answer
+    assert.deepEqual(answers[0]?.items, [])
+    assert.equal(encodeURIComponent(answers[0]?.resume_cursor ?? ''), cursor)
   })
 
-  test('is not answered by a change of another customer', async () => {
-    const cursor = await endOf()
-    const answer = read(`page_cursor=${cursor}&wait=2`)
-    await untilWaiting(1)
-    await put('borealis')
-    assert.deepEqual((await answer).items, [])
-  })
-
-  test('goes on waiting after changes that its filter leaves out', async () => {
-    const filter = 'type=fiat_account.created'
-    const cursor = await endOf(filter)
-    const answer = read(`page_cursor=${cursor}&wait=2&${filter}`)
-    await untilWaiting(1)
-    await put()
-    assert.deepEqual((await answer).items, [])
-  })
+  for (const { what, filter, of } of [
+    { what: 'a change of another customer', filter: '', of: borealis },
+    { what: 'changes that its filter leaves out', filter: 'type=fiat_account.created', of: acme },
+  ]) {
+    test(`is not answered by ${what}`, async () => {
+      const cursor = await endOf(filter)
+      const witness = read(`page_cursor=${await endOf('', of)}&wait=30`, of)
+      const answers: Read[] = []
+      const answer = read(`page_cursor=${cursor}&wait=2&${filter}`).then((page) =>
+        answers.push(page),
+      )
+      await untilWaiting(2)
+      await put(of.customerId)
+      assert.equal((await witness).items.length, 1)
+      assert.equal(answers.length, 0)
+      await passTime(2000)
+      await answer
+      assert.deepEqual(answers[0]?.items, [])
+    })
+  }
 
   test('leaves nothing behind when its client leaves', async () => {
     const cursor = await endOf()
