@@ -5,5 +5,5 @@ await runGroup(
   'intake/requests/*.test.ts',
   'intake/{merge,files/known-*}.test.ts',
   'cli/{customer,import-export,import-files,postgres}.test.ts',
-  'http/{event-waits,metrics,traces}.test.ts',
+  'http/{clock-jumps,event-waits,metrics,traces}.test.ts',
 )
