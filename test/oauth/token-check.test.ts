@@ -6,6 +6,7 @@ import { openBackground } from '../../src/background.ts'
 import { disableClient, rotateClient } from '../../src/oauth/clients/clients.ts'
 import { openCredentialCache } from '../../src/oauth/tokens/credential-cache.ts'
 import { issueToken } from '../../src/oauth/tokens/own-token.ts'
+import { limits } from '../../src/platform/limits.ts'
 import type { CredentialStore } from '../../src/store/credentials.ts'
 import { takeTime } from '../support/virtual-time.ts'
 import { assertAccepted, assertRefused } from './support/assert-checked.ts'
@@ -117,6 +118,19 @@ test('refuses tokens that are expired, issued in the future, too long-lived or n
     assertRefused(await tokenCheck.checkToken(await sign(changes)), JSON.stringify(changes))
   }
   assertAccepted(await tokenCheck.checkToken(await sign({ iat: now + 5, exp: now + 100 })))
+})
+
+test('shares one refresh for the unknown keys of a while, since anyone can send one', async (t) => {
+  using time = takeTime()
+  const { cache } = await signingWorld(t)
+  const first = cache.refreshForUnknownKey()
+  await first
+  await time.advance(limits.unknownKeyIntervalMs - 1)
+  assert.equal(cache.refreshForUnknownKey(), first)
+  await time.advance(1)
+  const second = cache.refreshForUnknownKey()
+  assert.notEqual(second, first)
+  await second
 })
 
 test('refuses other types, missing or unknown key ids and unknown critical headers', async (t) => {
