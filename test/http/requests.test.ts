@@ -78,6 +78,23 @@ describe('a request', () => {
     }
   })
 
+  test('in absolute form is read as the path that it names', async () => {
+    const ask = (method: string, target: string) =>
+      rawSocket(
+        service.url,
+        head(`${method} ${target} HTTP/1.1`, 'host: x', bearer, 'connection: close'),
+      )
+    for (const origin of ['http://x', 'HTTPS://user@other.example:1']) {
+      assert.deepEqual(statusesOf(await ask('GET', `${origin}${accounts}`)), [200])
+      const refused = await ask('DELETE', `${origin}/v2/statements`)
+      assert.deepEqual(statusesOf(refused), [405])
+      assert.match(refused, /allow: GET, HEAD[\s\S]*"instance":"\/v2\/statements"/i)
+      for (const target of [origin, `${origin}?a=1`]) {
+        assert.deepEqual(statusesOf(await ask('GET', target)), [302])
+      }
+    }
+  })
+
   test('with target * is answered as a problem', async () => {
     const received = await rawSocket(
       service.url,

@@ -19,6 +19,16 @@ export function pathRefusal(url: string): Problem | undefined {
   return problem('headersTooLarge', `the path must have at most ${limits.pathLengthMax} characters`)
 }
 
+/**
+ * The target of a request as a path, once and before all else reads it: the absolute form `GET
+ * http://HOST/path` asks for `/path` (RFC 9112, section 3.2.2).
+ */
+export function originForm(target = '/'): string {
+  if (target.startsWith('/')) return target
+  const path = target.replace(/^https?:\/\/[^/?#]*/i, '')
+  return path === target || path.startsWith('/') ? path : `/${path}`
+}
+
 /** The router ends a path at a fragment too, which no client should send. */
 export function pathOf(url: string): string {
   const end = url.search(/[?#]/)

@@ -9,6 +9,7 @@ import { limits } from '../../../src/platform/limits.ts'
 import { openTimeSlices, paceOf } from '../../../src/platform/time-slices.ts'
 import { describeService } from '../../support/describe-service.ts'
 import { operatorToken } from '../../support/operator-token.ts'
+import { rawRequest } from '../../support/raw-request.ts'
 import { openTestStore, resourceOf, rules } from '../../support/record-store.ts'
 import { aFiatAccount, anId } from '../../support/records.ts'
 import { untilHolds } from '../../support/until.ts'
@@ -235,6 +236,18 @@ describe('an idempotency key', () => {
     assert.deepEqual(countsOf(first), [10, 10, 0, 0])
     const again = await post(text, { headers })
     assert.deepEqual([again.status, again.body], [200, first.body])
+    const absolute = await rawRequest(service.url, `${service.url}/ingest/v1/fiat-accounts`, {
+      method: 'POST',
+      headers: [
+        'authorization',
+        `Bearer ${token}`,
+        'content-type',
+        'application/x-ndjson',
+        ...Object.entries(headers).flat(),
+      ],
+      body: text,
+    })
+    assert.deepEqual([absolute.status, JSON.parse(absolute.text)], [200, first.body])
     const other = await post(linesOf(accounts(5100, 1)), { headers })
     assert.equal(other.status, 422)
     const missing = await service.call(`/ingest/v1/fiat-accounts/${anId(5100)}`, { token })

@@ -6,6 +6,7 @@ import { limits } from '../../../platform/limits.ts'
 import type { Logger } from '../../../platform/log.ts'
 import { createServer } from '../../../platform/machine/node-http.ts'
 import { systemTime } from '../../../platform/time.ts'
+import { originForm } from '../bound-request.ts'
 import { openBodyDeadlines } from './body-deadlines.ts'
 import {
   answerOnSocket,
@@ -58,7 +59,10 @@ export function openNodeServers({ connectionsMax, watch, log }: NodeServerOption
         // The service speaks no other protocol, so it ignores the request for an upgrade.
         shouldUpgradeCallback: () => false,
       },
-      handler,
+      (request, response) => {
+        request.url = originForm(request.url)
+        handler(request, response)
+      },
     )
     server.maxConnections = connectionsMax
     server.maxHeadersCount = limits.headersMax + 1
