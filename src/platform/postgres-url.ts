@@ -65,6 +65,10 @@ const postgresForm = 'postgres://USER:PASSWORD@HOST:PORT/DATABASE'
  * quotes nothing of the URL, since a mistake can put the password anywhere.
  */
 export function storeUrlFault(url: string): string | undefined {
+  // Other programs read these as a URI and as a store in memory. This one would take them as names.
+  if (/^sqlite:(file:|:memory:)/.test(url)) {
+    return 'must name a file by its path alone; write sqlite:PATH, without file: or :memory:'
+  }
   if (/^sqlite:./.test(url)) return undefined
   if (url === 'sqlite:') return 'names no file after sqlite:; write sqlite:PATH'
   if (/^postgres(ql)?:/.test(url)) return postgresUrlFault(url)

@@ -55,6 +55,14 @@ test('a ConfigError names every fault and its source', () => {
   ])
 })
 
+test('a store in memory and a file as a URI are refused with what to write', () => {
+  for (const url of ['sqlite::memory:', 'sqlite:file:data/bursar.db', 'sqlite:file::memory:']) {
+    assert.deepEqual(faultsOf({ DATABASE_URL: url }), [
+      'DATABASE_URL must name a file by its path alone; write sqlite:PATH, without file: or :memory:',
+    ])
+  }
+})
+
 test('a configuration file that exists but cannot be read is a fault', () => {
   const file = join(folder, 'folder.json')
   mkdirSync(file)
