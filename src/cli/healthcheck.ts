@@ -22,9 +22,9 @@ export function healthcheckCommand(output: Output): Command {
     refuseUsage(command, URL.canParse(url) ? undefined : '--url must be a URL.')
     const asked = new URL('/readyz', url).href
     try {
-      const { signal, end } = systemTime.deadline(limits.healthcheckMs)
+      using deadline = systemTime.deadline(limits.healthcheckMs)
       const answerBytesMax = limits.healthAnswerBytesMax
-      await fetchBounded(asked, { signal, answerBytesMax }).finally(end)
+      await fetchBounded(asked, { signal: deadline.signal, answerBytesMax })
     } catch (error) {
       const reason = error instanceof Error ? error.message : 'failed'
       throw new CommandFailed(`${asked} ${reason}`, { cause: error })

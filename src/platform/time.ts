@@ -20,11 +20,10 @@ export type Time = {
   deadline(ms: number, parent?: AbortSignal): Deadline
 }
 
-export type Deadline = {
+/** Its disposal ends the timer. The signal is not aborted any more then, unless by its parent. */
+export type Deadline = Disposable & {
   /** Aborted with a `TimeoutError` once the time is over. */
   readonly signal: AbortSignal
-  /** Ends the timer. The signal is not aborted any more, unless by its parent. */
-  end(): void
 }
 
 const after: Time['after'] = (ms, run) => {
@@ -57,7 +56,7 @@ export function deadlineOf(after: Time['after'], ms: number, parent?: AbortSigna
     over.abort(new DOMException('The operation was aborted due to timeout', 'TimeoutError'))
   })
   const signal = parent === undefined ? over.signal : AbortSignal.any([parent, over.signal])
-  return { signal, end }
+  return { signal, [Symbol.dispose]: end }
 }
 
 /** A turn of the event loop, in which other work of the process runs. */

@@ -35,11 +35,8 @@ export type VerifyOptions = {
  * or no token.
  */
 export async function verifyTarget(options: VerifyOptions): Promise<readonly Result[]> {
-  const { signal, end } = systemTime.deadline(verifyLimits.runMs)
-  return await verifyUntil(signal, options).finally(end)
-}
-
-async function verifyUntil(run: AbortSignal, options: VerifyOptions): Promise<readonly Result[]> {
+  using deadline = systemTime.deadline(verifyLimits.runMs)
+  const run = deadline.signal
   const { target, tokenUrl, client, otherClient, customer, allowFees } = options
   const hidden = new Set(secretsOf([client, otherClient].filter(present)))
   const { fetch = globalThis.fetch, newId = randomUUID } = options

@@ -53,13 +53,13 @@ describe('virtual time', () => {
     const [late, done] = [time.deadline(10), time.deadline(10)]
     const parent = new AbortController()
     const child = time.deadline(100, parent.signal)
-    done.end()
+    done[Symbol.dispose]()
     await time.advance(10)
     assert.deepEqual([late.signal.aborted, done.signal.aborted], [true, false])
     assert.equal(late.signal.reason.name, 'TimeoutError')
     parent.abort()
     assert.equal(child.signal.aborted, true)
-    child.end()
+    child[Symbol.dispose]()
     assert.equal(time.waiting(), 0)
   })
 

@@ -83,7 +83,8 @@ async function exchangeOf(url: string, call: Call, { fetch, run }: SendOptions):
   const { sent, ...about } = call
   const request = `${call.method ?? 'GET'} ${url}`
   const asked = { request, ...(sent !== undefined && { sent }) }
-  const { signal, end } = systemTime.deadline(verifyLimits.timeoutMs, run)
+  using deadline = systemTime.deadline(verifyLimits.timeoutMs, run)
+  const { signal } = deadline
   // A redirect could carry the token to another host.
   const init = { ...about, signal, redirect: 'manual' } as const
   try {
@@ -113,8 +114,6 @@ async function exchangeOf(url: string, call: Call, { fetch, run }: SendOptions):
       throw new NoAnswer('undecodable', says, asked)
     }
     throw new NoAnswer('incomplete', `the connection broke off ${why}`, asked)
-  } finally {
-    end()
   }
 }
 

@@ -59,22 +59,18 @@ export async function readFeed(
   query: Query,
   { pagesMax = verifyLimits.pagesMax, token }: { pagesMax?: number; token?: string } = {},
 ): Promise<Feed> {
-  const { signal, end } = systemTime.deadline(verifyLimits.walkMs)
+  using deadline = systemTime.deadline(verifyLimits.walkMs)
   const pages: EventPage[] = []
   const feed = (isWhole: boolean): Feed => ({
     pages,
     items: pages.flatMap(({ items }) => items),
     isWhole,
   })
-  try {
-    for (let next: string | undefined = ''; next !== undefined; next = pages.at(-1)?.next) {
-      if (pages.length === pagesMax || signal.aborted) return feed(false)
-      pages.push(await readEvents(session, { ...query, page_cursor: next }, token))
-    }
-    return feed(true)
-  } finally {
-    end()
+  for (let next: string | undefined = ''; next !== undefined; next = pages.at(-1)?.next) {
+    if (pages.length === pagesMax || deadline.signal.aborted) return feed(false)
+    pages.push(await readEvents(session, { ...query, page_cursor: next }, token))
   }
+  return feed(true)
 }
 
 /** A few pages, so that there is something between them; needs two events. */

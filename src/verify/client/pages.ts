@@ -39,20 +39,17 @@ export async function readPages(
   pagesMax: number,
   first?: Sample,
 ): Promise<Pages> {
-  const { signal, end } = systemTime.deadline(verifyLimits.walkMs)
+  using deadline = systemTime.deadline(verifyLimits.walkMs)
+  const { signal } = deadline
   const pages: Page[] = []
-  try {
-    for (let next: string | undefined = ''; next !== undefined; next = pages.at(-1)?.cursor) {
-      if (pages.length === pagesMax || signal.aborted) return stoppedAt(pages, signal.aborted)
-      const isFirst = pages.length === 0 && first !== undefined
-      const more = next === '' ? query : { ...query, page_cursor: next }
-      const { exchange, items } = isFirst ? first : await session.items(list, more)
-      pages.push({ exchange: shortened(exchange), items, cursor: cursorOf(exchange) })
-    }
-    return { pages, items: pages.flatMap(({ items }) => items), isWhole: true }
-  } finally {
-    end()
+  for (let next: string | undefined = ''; next !== undefined; next = pages.at(-1)?.cursor) {
+    if (pages.length === pagesMax || signal.aborted) return stoppedAt(pages, signal.aborted)
+    const isFirst = pages.length === 0 && first !== undefined
+    const more = next === '' ? query : { ...query, page_cursor: next }
+    const { exchange, items } = isFirst ? first : await session.items(list, more)
+    pages.push({ exchange: shortened(exchange), items, cursor: cursorOf(exchange) })
   }
+  return { pages, items: pages.flatMap(({ items }) => items), isWhole: true }
 }
 
 function stoppedAt(pages: readonly Page[], isLate: boolean): Pages {

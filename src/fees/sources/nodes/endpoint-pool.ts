@@ -45,8 +45,8 @@ export function endpointPool(
       if (deps.clock() < entry.notBefore) continue
       const { host } = entry.node
       try {
-        const { signal, end } = systemTime.deadline(answerTimeoutMs, stop)
-        const value = await observe(entry.node, signal).finally(end)
+        using deadline = systemTime.deadline(answerTimeoutMs, stop)
+        const value = await observe(entry.node, deadline.signal)
         if (entry.failures > 0) deps.report({ event: 'node-recovered', network, host })
         entry.failures = 0
         return { value, host }

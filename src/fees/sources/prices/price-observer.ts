@@ -101,9 +101,9 @@ function openSource(
     return {
       ...base,
       name: node.host,
-      observe: (stop) => {
-        const { signal, end } = systemTime.deadline(answerTimeoutMs, stop)
-        return observeHttpPrices(node, source, deps.clock(), signal).finally(end)
+      observe: async (stop) => {
+        using deadline = systemTime.deadline(answerTimeoutMs, stop)
+        return await observeHttpPrices(node, source, deps.clock(), deadline.signal)
       },
     }
   }
