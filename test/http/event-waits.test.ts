@@ -160,7 +160,7 @@ describe('GET /v2/events with wait', () => {
       await put(of.customerId)
       assert.equal((await witness).items.length, 1)
       assert.equal(answers.length, 0)
-      await passTime(2000)
+      passTime(2000)
       await answer
       assert.deepEqual(answers[0]?.items, [])
     })

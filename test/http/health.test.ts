@@ -22,7 +22,7 @@ const operatorReadiness = () => callUrl(`${service.operatorUrl}/readyz`, {})
 async function askLate(...asked: readonly (() => Promise<Called>)[]): Promise<Called[]> {
   let called: Called[] = []
   await until(async () => {
-    await passTime(60_001)
+    passTime(60_001)
     called = await Promise.all(asked.map((ask) => ask()))
     return called.every(({ status }) => status !== 200)
   })

@@ -23,6 +23,7 @@ import {
   scriptedFetch,
   token,
 } from '../support/scripted-client.ts'
+import { settlesAfter } from '../support/settles-after.ts'
 import { until } from '../support/until.ts'
 import { takeTime, type VirtualTime } from '../support/virtual-time.ts'
 
@@ -71,22 +72,13 @@ describe('a call has its own options', () => {
     for (const [timeoutMs, limit] of [[undefined, 30_000] as const, [5000, 5000] as const]) {
       using time = takeTime()
       const { bursar, sent } = clientOf([never])
-      let hasEnded = false
       const quoting = bursar.cryptoWithdrawalFees.create(withdrawal, { timeoutMs })
-      const failed = assert
-        .rejects(quoting, (error) => {
-          assert.ok(error instanceof ConnectionError)
-          assert.equal(error.detail, `the server did not answer within ${limit} ms`)
-          return true
-        })
-        .finally(() => {
-          hasEnded = true
-        })
       await until(() => sent() === 1)
-      await time.advance(limit - 1)
-      assert.equal(hasEnded, false)
-      await time.advance(1)
-      await failed
+      await assert.rejects(settlesAfter(time, limit, quoting), (error) => {
+        assert.ok(error instanceof ConnectionError)
+        assert.equal(error.detail, `the server did not answer within ${limit} ms`)
+        return true
+      })
       assert.equal(time.waiting(), 0)
     }
   })

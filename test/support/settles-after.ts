@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { untilHolds } from '../../support/until.ts'
-import type { VirtualTime } from '../../support/virtual-time.ts'
+import { untilHolds } from './until.ts'
+import type { VirtualTime } from './virtual-time.ts'
 
 /**
  * Proves that work goes on until so much virtual time has passed, and settles then or within the

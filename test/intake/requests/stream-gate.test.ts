@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { type GateBounds, openStreamGate } from '../../../src/intake/requests/stream-gate.ts'
 import { limits } from '../../../src/platform/limits.ts'
+import { settlesAfter } from '../../support/settles-after.ts'
 import { takeTime } from '../../support/virtual-time.ts'
 
 const never = new AbortController().signal
@@ -89,14 +90,7 @@ describe('streams that wait for their turn', () => {
     using time = takeTime()
     const { start, end, running } = openStreams({ streamsPerClientMax: 1, streamWaitMs: 60_000 })
     void start('a', 'running')
-    let ended: unknown
-    void statusOf(start('a', 'late')).then((status) => {
-      ended = status
-    })
-    await time.advance(59_999)
-    assert.equal(ended, undefined)
-    await time.advance(1)
-    assert.equal(ended, 503)
+    assert.equal(await settlesAfter(time, 60_000, statusOf(start('a', 'late'))), 503)
     await end('running')
     assert.deepEqual([running, time.waiting()], [[], 0])
   })

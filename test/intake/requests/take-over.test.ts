@@ -232,7 +232,7 @@ describe('how many foreign values a bound client meets', () => {
     )
     assert.equal((await put('statements', probes[0] ?? {}, '', token)).status, 409)
     now += 3_600_000_000n
-    await passTime(3_600_000)
+    passTime(3_600_000)
     await service.parts.oauth.refresh()
     const later = await fetchToken(service.url, {
       customerId: '',

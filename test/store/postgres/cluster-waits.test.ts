@@ -21,13 +21,13 @@ import type { Session } from '../../../src/store/session.ts'
 import { CustomersLocked, StoreUnavailable } from '../../../src/store/unavailable.ts'
 import { resourceOf } from '../../support/record-store.ts'
 import { setLimits } from '../../support/set-limits.ts'
+import { settlesAfter } from '../../support/settles-after.ts'
 import { testLoads } from '../../support/test-database.ts'
 import { until } from '../../support/until.ts'
 import { takeTime } from '../../support/virtual-time.ts'
 import { fakeSessions } from '../support/fake-sessions.ts'
 import { listenAs } from '../support/listen-as.ts'
 import { acme, aQuote, aWithdrawal, noon } from '../support/quotes.ts'
-import { settlesAfter } from '../support/settles-after.ts'
 
 describe('the monitor of servers', () => {
   type FakeServer = Server & { now: Health | undefined; checks: number; check: () => Promise<void> }

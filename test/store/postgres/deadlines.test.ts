@@ -11,6 +11,7 @@ import {
   type SessionSettings,
 } from '../../../src/store/postgres/driver/sessions.ts'
 import { setLimits } from '../../support/set-limits.ts'
+import { settlesAfter } from '../../support/settles-after.ts'
 import {
   addressesOf,
   anyRole,
@@ -19,7 +20,6 @@ import {
 } from '../../support/test-database.ts'
 import { until, untilHolds } from '../../support/until.ts'
 import { takeTime } from '../../support/virtual-time.ts'
-import { settlesAfter } from '../support/settles-after.ts'
 
 let database: TestDatabase
 before(async () => {

@@ -13,6 +13,7 @@ import { operatorSessions, readingSessions } from '../../../src/store/postgres/d
 import { openPostgresStore } from '../../../src/store/postgres/records/open-postgres-store.ts'
 import { StoreUnavailable } from '../../../src/store/unavailable.ts'
 import { anId } from '../../support/records.ts'
+import { settlesAfter } from '../../support/settles-after.ts'
 import {
   addressesOf,
   anyRole,
@@ -21,7 +22,6 @@ import {
   testLoads,
 } from '../../support/test-database.ts'
 import { takeTime } from '../../support/virtual-time.ts'
-import { settlesAfter } from '../support/settles-after.ts'
 
 const WITHIN_MS = 1000
 

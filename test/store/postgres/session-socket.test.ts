@@ -4,10 +4,10 @@ import { describe, test } from 'node:test'
 import { withPrimary } from '../../../src/store/postgres/cluster/with-primary.ts'
 import { openConnection } from '../../../src/store/postgres/driver/connection.ts'
 import { sessionSocket } from '../../../src/store/postgres/driver/session-socket.ts'
+import { settlesAfter } from '../../support/settles-after.ts'
 import { until } from '../../support/until.ts'
 import { takeTime } from '../../support/virtual-time.ts'
 import { listenAs } from '../support/listen-as.ts'
-import { settlesAfter } from '../support/settles-after.ts'
 
 const answering = (answer: string) => (socket: Socket) => {
   socket.once('data', () => socket.write(Buffer.from(answer, 'latin1')))

@@ -13,10 +13,10 @@ import { temporaryFolder } from '../../support/harness.ts'
 import { resourceOf, take } from '../../support/record-store.ts'
 import { anId, anIssuerQuote } from '../../support/records.ts'
 import { setLimits } from '../../support/set-limits.ts'
+import { settlesAfter } from '../../support/settles-after.ts'
 import { passingSeals, testSealing } from '../../support/test-sealing.ts'
 import { until } from '../../support/until.ts'
 import { takeTime } from '../../support/virtual-time.ts'
-import { settlesAfter } from '../support/settles-after.ts'
 
 const folder = temporaryFolder()
 const path = join(folder, 'records.db')

@@ -6,7 +6,6 @@ import { describe, type TestContext, test } from 'node:test'
 import { asTenant } from '../../../src/contract/principal.ts'
 import { limits } from '../../../src/platform/limits.ts'
 import { systemTime } from '../../../src/platform/time.ts'
-import type { Store } from '../../../src/store/records.ts'
 import { openDatabase, openFurther } from '../../../src/store/sqlite/database.ts'
 import { openSqliteFeeQuotes } from '../../../src/store/sqlite/fee-quotes.ts'
 import { compactFile } from '../../../src/store/sqlite/files/compact-file.ts'
@@ -19,11 +18,11 @@ import { StoreUnavailable } from '../../../src/store/unavailable.ts'
 import { temporaryFolder } from '../../support/harness.ts'
 import { aFiatAccount, anId } from '../../support/records.ts'
 import { setLimits } from '../../support/set-limits.ts'
+import { settlesAfter } from '../../support/settles-after.ts'
 import { testSealing } from '../../support/test-sealing.ts'
 import { takeTime } from '../../support/virtual-time.ts'
 import { putOne } from '../support/put-one.ts'
 import { aQuote, aWithdrawal, noon } from '../support/quotes.ts'
-import { settlesAfter } from '../support/settles-after.ts'
 
 const acme = asTenant('acme')
 const newPath = () => join(temporaryFolder(), 'bursar.db')
@@ -91,8 +90,26 @@ describe('beside a process that has locked the file', () => {
     return await settlesAfter(time, ms, work(), limits.storeRetryMsMax)
   }
 
-  type Quotes = ReturnType<typeof openSqliteFeeQuotes>
-  const writesOfQuotes: Readonly<Record<string, [number, (quotes: Quotes) => Promise<unknown>]>> = {
+  /** Each of these writes to a locked file is given up after its time. */
+  function areGivenUp<Opened extends { close(): void | Promise<void> }>(
+    open: (path: string) => Opened,
+    writes: Readonly<Record<string, [number, (opened: Opened) => Promise<unknown>]>>,
+  ) {
+    for (const [what, [ms, write]] of Object.entries(writes)) {
+      test(`${what} is given up after its time`, async (t) => {
+        setLimits(t, set)
+        const path = newPath()
+        const opened = open(path)
+        t.after(() => opened.close())
+        await assert.rejects(
+          settlesBesideLock(t, path, ms, () => write(opened)),
+          StoreUnavailable,
+        )
+      })
+    }
+  }
+
+  areGivenUp((path) => openSqliteFeeQuotes(path, () => noon), {
     'a fee quote': [set.quoteIssueMs, (quotes) => quotes.customers.issue(acme, aQuote(), 9)],
     'a consumption': [set.quoteIssueMs, ({ operator }) => operator.consume(aWithdrawal())],
     'a sweep': [set.storeWriteMs, ({ operator }) => operator.sweep(1)],
@@ -100,33 +117,16 @@ describe('beside a process that has locked the file', () => {
       set.storeLockWaitMs,
       ({ operator }) => operator.eraseSome('acme', { after: undefined, erases: true }),
     ],
-  }
-  for (const [what, [ms, write]] of Object.entries(writesOfQuotes)) {
-    test(`${what} is given up after its time`, async (t) => {
-      setLimits(t, set)
-      const path = newPath()
-      const quotes = openSqliteFeeQuotes(path, () => noon)
-      t.after(quotes.close)
-      await assert.rejects(
-        settlesBesideLock(t, path, ms, () => write(quotes)),
-        StoreUnavailable,
-      )
-    })
-  }
+  })
 
-  test('an entry of the audit log is given up after its time', async (t) => {
-    setLimits(t, set)
-    const path = newPath()
-    const key = () => ({ id: 'key_1', key: Buffer.alloc(32) })
-    const log = openSqliteAudit(path, () => {}, { clock: () => noon, key })
-    t.after(log.close)
-    const write = () =>
-      log.write({ action: 'open_log', actor: { type: 'program' }, outcome: 'done' })
-    await assert.rejects(settlesBesideLock(t, path, set.auditWriteMs, write), StoreUnavailable)
+  const key = () => ({ id: 'key_1', key: Buffer.alloc(32) })
+  const entry = { action: 'open_log', actor: { type: 'program' }, outcome: 'done' } as const
+  areGivenUp((path) => openSqliteAudit(path, () => {}, { clock: () => noon, key }), {
+    'an entry of the audit log': [set.auditWriteMs, (log) => log.write(entry)],
   })
 
   const fee = { id: anId(1), customerId: 'acme' }
-  const writesOfRecords: Readonly<Record<string, [number, (store: Store) => Promise<unknown>]>> = {
+  areGivenUp((path) => openSqliteStore(path, () => noon, testSealing), {
     'a display name': [
       set.storeLockWaitMs,
       ({ operator }) => operator.customers.rename('acme', 'Acme'),
@@ -140,19 +140,7 @@ describe('beside a process that has locked the file', () => {
       800,
       ({ operator }) => operator.noteConsumed(fee, systemTime.elapsedMs() + 800),
     ],
-  }
-  for (const [what, [ms, write]] of Object.entries(writesOfRecords)) {
-    test(`${what} is given up after its time`, async (t) => {
-      setLimits(t, set)
-      const path = newPath()
-      const store = openSqliteStore(path, () => noon, testSealing)
-      t.after(store.close)
-      await assert.rejects(
-        settlesBesideLock(t, path, ms, () => write(store)),
-        StoreUnavailable,
-      )
-    })
-  }
+  })
 
   test('a feed of all customers soon answers what its log has', async (t) => {
     setLimits(t, set)
