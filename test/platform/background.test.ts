@@ -66,9 +66,11 @@ describe('a job', () => {
 
   test('is listed in the order of the list, whichever started first', () => {
     const { background } = openJobs()
-    background.start('watch-npm', async () => {})
-    background.start('read-credentials', async () => {})
+    const started = (['watch-npm', 'read-credentials'] as const).map((name) =>
+      background.start(name, async () => {}),
+    )
     const names = background.states().map(({ name }) => name)
+    for (const { stop } of started) stop()
     assert.deepEqual(names, ['read-credentials', 'watch-npm'])
   })
 })

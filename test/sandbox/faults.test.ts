@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { limits } from '../../src/platform/limits.ts'
-import type { Customers } from '../../src/sandbox/control/control-customers.ts'
-import { openFaults } from '../../src/sandbox/control/control-faults.ts'
 import type { SampleCustomer } from '../../src/sandbox/world.ts'
 import { assertProblem } from '../support/assert-answer.ts'
 import { rawSocket } from '../support/raw-request.ts'
@@ -242,18 +240,4 @@ test('one fault is deleted by its id, and the others stay', async () => {
   assertProblem(await sandbox.control('DELETE', path), again)
   assert.equal((await read()).status, 500)
   assert.equal((await read()).status, 200)
-})
-
-test('a delay ends when the sandbox closes', async () => {
-  const faults = openFaults({} as Customers)
-  const fault = { id: 'one', customerId: 'acme', operation: undefined, kind: 'delay' } as const
-  const rest = { status: undefined, retryAfter: undefined, times: 1, remaining: 1 }
-  faults.restore([{ ...fault, ...rest, delayMs: 1000 }])
-  using time = takeTime()
-  const delayed = faults.interfere('listFiatAccounts', 'acme', {})
-  await time.advance(999)
-  assert.equal(time.waiting(), 1)
-  faults.close()
-  await assert.rejects(async () => await delayed, { detail: 'the sandbox is closing' })
-  assert.equal(time.waiting(), 0)
 })

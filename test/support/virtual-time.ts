@@ -10,7 +10,7 @@ export type VirtualTime = Time & {
   pass(ms: number): void
   /** Moves the wall clock alone, as a correction of the machine's clock does. */
   jump(micros: bigint): void
-  /** How many timers wait. */
+  /** How many timers wait. The jobs of a service that runs beside the test count too. */
   waiting(): number
   /** Lets another time run what still waits, after the rest of its time. */
   handTo(other: Time): void

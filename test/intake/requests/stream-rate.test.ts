@@ -27,7 +27,7 @@ function watched() {
 describe('a stream', () => {
   test('that sends too little in a minute is ended, and its answer says so', async () => {
     using time = takeTime()
-    const { ended, receive } = watched()
+    const { ended, receive, stop } = watched()
     receive(1000)
     await time.advance(60_000)
     assert.equal(ended.length, 0)
@@ -41,11 +41,12 @@ describe('a stream', () => {
       ended.map(({ status, message, headers }) => ({ status, message, headers })),
       [{ status: 408, message: detail, headers: { connection: 'close' } }],
     )
+    stop()
   })
 
   test('is not ended for the time in which the server is the slow side', async () => {
     using time = takeTime()
-    const { source, ended } = watched()
+    const { source, ended, stop } = watched()
     source.push('not read yet')
     source.read(0)
     await time.advance(600_000)
@@ -53,6 +54,7 @@ describe('a stream', () => {
     source.read()
     await time.advance(60_000)
     assert.equal(ended.length, 1)
+    stop()
   })
 
   test('is not watched any more once it was read', async () => {
