@@ -62,7 +62,8 @@ export async function call<T>(
   for (let attempt = 1; ; attempt += 1) {
     // Outside the try, because a token's request has its own attempts.
     const token = tokens && (await abortable(tokens.current(), signal))
-    const headers = token === undefined ? {} : { authorization: `Bearer ${token}` }
+    const headers: Readonly<Record<string, string>> =
+      token === undefined ? {} : { authorization: `Bearer ${token}` }
     const { received, error, info } = await sendOnce(send, headers, attempt, options, signal)
     if (received !== undefined) return received
     if (token !== undefined && error instanceof AuthenticationError && !isRenewed) {

@@ -4,7 +4,7 @@ import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, test } from 'node:test'
-import { type Clock, openMovableClock } from '../../src/platform/clock.ts'
+import { openMovableClock } from '../../src/platform/clock.ts'
 import { type Family, families } from '../../src/platform/metrics/families.ts'
 import { describeService } from '../support/describe-service.ts'
 import { type TestService, temporaryFolder } from '../support/harness.ts'
@@ -12,6 +12,7 @@ import { type MetricsText, readMetrics, type Sample } from '../support/metrics-t
 import { promtool, promtoolIsMissing } from '../support/promtool.ts'
 import { flipped } from '../support/test-sealing.ts'
 import { until } from '../support/until.ts'
+import { passTime } from '../support/virtual-time.ts'
 
 /**
  * Each test causes the condition of an alert on a running service. What the service then says of
@@ -136,10 +137,7 @@ describe('the five alerts', { skip: promtoolIsMissing }, () => {
   })
 
   describe('BursarSourceStale', () => {
-    const startedAt = BigInt(Date.UTC(2026, 10, 21)) * 1000n
-    let aheadSeconds = 0n
-    const clock: Clock = () => startedAt + aheadSeconds * 1_000_000n
-    const service = describeService({ ...options, clock })
+    const service = describeService(options)
     test('fires before requests are refused because the credentials are too old', async () => {
       const { oauth } = service.parts
       await oauth.refresh()
@@ -148,7 +146,7 @@ describe('the five alerts', { skip: promtoolIsMissing }, () => {
       // The credentials may be read again while the metrics are.
       await until(async () => {
         await oauth.refresh()
-        aheadSeconds += 50n
+        passTime(50_000)
         after = await said(service)
         return after.sum('bursar_source_age_seconds', { source: 'credentials' }) >= 50
       })
