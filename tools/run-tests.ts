@@ -6,7 +6,7 @@ import { basename } from 'node:path'
 /**
  * Runs the test files of a suite that starts real processes, each file in a process of its own. The
  * file of a failed test runs once more, and both results are printed, so that a reader sees whether
- * the failure repeats. The run ends with 1 either way.
+ * the failure repeats. The run ends with 1 either way. A file that does not end is killed.
  *
  * Usage: node tools/run-tests.ts faults|release [PART OF A NAME …]
  */
@@ -52,6 +52,23 @@ if (parts === undefined) {
   process.exit(2)
 }
 
+/** What a failed test leaves running keeps its process alive without end. */
+const FILE_MINUTES_MAX = 30
+
+/** The groups of processes of the files that run. */
+const groups = new Set<number>()
+const endGroup = (group: number) => {
+  try {
+    process.kill(-group, 'SIGKILL')
+  } catch {
+    // All of its processes have ended.
+  }
+}
+process.once('exit', () => {
+  for (const group of groups) endGroup(group)
+})
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
+
 type Ran = { readonly code: number; readonly printed: string }
 
 async function run(file: string, { env, setUp }: Part): Promise<Ran> {
@@ -60,6 +77,7 @@ async function run(file: string, { env, setUp }: Part): Promise<Ran> {
   const child = spawn(process.execPath, words, {
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
   })
   let printed = ''
   for (const stream of [child.stdout, child.stderr]) {
@@ -67,7 +85,15 @@ async function run(file: string, { env, setUp }: Part): Promise<Ran> {
       printed += text
     })
   }
+  const group = child.pid ?? 0
+  groups.add(group)
+  const over = setTimeout(() => {
+    printed += `ended after ${FILE_MINUTES_MAX} minutes\n`
+    endGroup(group)
+  }, FILE_MINUTES_MAX * 60_000)
   const [code] = await once(child, 'close')
+  clearTimeout(over)
+  groups.delete(group)
   return { code: code ?? 1, printed }
 }
 

@@ -21,7 +21,7 @@ import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { freePort } from './free-port.ts'
 import { killWithUs } from './kill-with-us.ts'
-import { untilHolds } from './until.ts'
+import { until, untilHolds } from './until.ts'
 
 /** A PostgreSQL server in a temporary folder. Its superuser `postgres` needs no password. */
 export type PostgresServer = {
@@ -102,7 +102,14 @@ async function runServer({
     url: (user, database) => `postgres://${user}@127.0.0.1:${port}/${database}`,
     restart: async () => {
       rmSync(join(folder, 'postmaster.pid'), { force: true })
-      child = await startProcess(binaries, folder, port)
+      // After a kill, the processes of its sessions hold its memory until they notice.
+      await until(async () => {
+        child = await startProcess(binaries, folder, port).catch((error: unknown) => {
+          if (/shared memory block .* is still in use/.test(String(error))) return child
+          throw error
+        })
+        return child.exitCode === null && child.signalCode === null
+      })
     },
     kill: end,
     stop: async () => {
