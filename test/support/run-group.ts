@@ -8,15 +8,17 @@ import fc from 'fast-check'
 import { isLong } from './long.ts'
 import type { StoreName } from './test-database.ts'
 import { until } from './until.ts'
+import { openJobs, watchJobs } from './watched-jobs.ts'
 
 /**
  * Runs the test files of a group one after the other in this process, which loads the program
  * once. Each file is a suite, so its hooks at the top level are its own: `--test-isolation=none`
- * would give them to the root of all files. A file fails if it leaves a changed variable, and the
- * group fails if it leaves a handle that keeps the process alive, or a database.
+ * would give them to the root of all files. A file fails if it leaves a changed variable or a job,
+ * and the group fails if it leaves a handle that keeps the process alive, or a database.
  */
 export async function runGroup(store: StoreName, ...patterns: readonly string[]): Promise<void> {
   process.env.BURSAR_TEST_STORE = store
+  watchJobs()
   // The same runs each time: a red gate is the change. Long runs have fresh seeds.
   if (!isLong) fc.configureGlobal({ seed: 20_261_126 })
   const root = join(import.meta.dirname, '..')
@@ -32,7 +34,12 @@ export async function runGroup(store: StoreName, ...patterns: readonly string[])
     const before = { ...process.env }
     await describe(file, async () => {
       await import(pathToFileURL(join(root, file)).href)
-      after(() => assertUnchanged(before))
+      after(async () => {
+        assertUnchanged(before)
+        await until(() => openJobs().length === 0).catch(() => {
+          throw new Error(`the file left jobs that go on, begun at:\n${openJobs().join('\n')}`)
+        })
+      })
     })
   }
   alive.close()
