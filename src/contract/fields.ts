@@ -2,8 +2,8 @@ import { type TSchema, Type } from 'typebox'
 import { limits } from '../platform/limits.ts'
 import { validatorOf, violationsOf } from '../platform/schema-faults.ts'
 import { decimalCharactersMax, decimalPattern } from '../values/decimal.ts'
-import { type Instant, parseInstant } from '../values/instant.ts'
-import { enumMember } from './members.ts'
+import { type Instant, isLeapSecond, parseInstant } from '../values/instant.ts'
+import { enumMember, leapSecond } from './members.ts'
 import { echo } from './problem.ts'
 import { type Refusal, refusalOf } from './schema-refusal.ts'
 
@@ -85,16 +85,23 @@ export const unread: Field<string> = {
   read: (raw) => ({ value: raw }),
 }
 
+const aboveZero = (decimal: Field<string>): Field<string> => ({
+  ...decimal,
+  read: (raw) => {
+    const reading = decimal.read(raw)
+    if (!('value' in reading) || /[1-9]/.test(raw)) return reading
+    return { code: 'out_of_range', reason: 'must be greater than 0' }
+  },
+})
+
 /** A decimal string above 0 as contract sections 4.7 and 8 define it, kept as sent. */
-export const figure = textField(
-  Type.Refine(
+export const figure: Field<string> = aboveZero(
+  textField(
     Type.String({
       pattern: decimalPattern,
       maxLength: decimalCharactersMax,
       reason: 'must be a string of decimal digits such as "12.50"',
     }),
-    (raw) => /[1-9]/.test(raw),
-    () => 'must be greater than 0',
   ),
 )
 
@@ -106,7 +113,8 @@ export const instant: Field<Instant> = {
   read: (raw) => {
     // URL decoding turns a + that the caller did not encode into a blank.
     const value = parseInstant(raw.replace(/ (?=\d{2}:\d{2}$)/, '+'))
-    return value === undefined ? { code: 'malformed', reason: noInstant } : { value }
+    if (value !== undefined) return { value }
+    return { code: 'malformed', reason: isLeapSecond(raw) ? leapSecond : noInstant }
   },
 }
 

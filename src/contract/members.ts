@@ -1,7 +1,9 @@
 import { type TEnum, type TSchema, Type } from 'typebox'
 import { Format } from 'typebox/format'
 import { limits } from '../platform/limits.ts'
-import { parseInstant } from '../values/instant.ts'
+import { withRule } from '../platform/schema-faults.ts'
+import { damageOf } from '../values/damaged-text.ts'
+import { isLeapSecond, parseInstant } from '../values/instant.ts'
 import { cryptoNetworks } from '../values/network.ts'
 
 /**
@@ -10,8 +12,8 @@ import { cryptoNetworks } from '../values/network.ts'
  */
 
 // Timestamps of records are exact to the microsecond. A finer one is refused, since rounding would
-// change the record.
-Format.Set('date-time', (text) => parseInstant(text)?.finer === false)
+// change the record. A rule refuses a leap second, with a sentence of its own.
+Format.Set('date-time', (text) => parseInstant(text)?.finer === false || isLeapSecond(text))
 
 /** The member with a description. It says what the value is for, apart from its form. */
 export const about = <S extends TSchema>(description: string, schema: S): S =>
@@ -34,19 +36,33 @@ const withKeyword = <S extends TSchema>(schema: S, keyword: string, value: unkno
     [keyword]: { value, enumerable: true },
   })
 
+/** The reason of a time that has no count of microseconds. */
+export const leapSecond = 'must not be in a leap second (:60), which is not taken; send :59'
+
+/** A schema of date-times with a sentence of its own for a leap second. */
+export function withoutLeapSecond<S extends TSchema>(schema: S) {
+  return withRule(schema, (text) => (isLeapSecond(text) ? leapSecond : undefined))
+}
+
 export const uuidMember = Type.String({ format: 'uuid', reason: 'must be a UUID' })
 
-export const identifierMember = Type.String({
-  minLength: 1,
-  maxLength: limits.identifierLengthMax,
-  reason: `must be a text of 1 to ${limits.identifierLengthMax} characters`,
-})
+/** An identifier that another system issued. One that is certainly damaged is refused. */
+export const identifierMember = withRule(
+  Type.String({
+    minLength: 1,
+    maxLength: limits.identifierLengthMax,
+    reason: `must be a text of 1 to ${limits.identifierLengthMax} characters`,
+  }),
+  damageOf,
+)
 
-export const timestampMember = Type.String({
-  format: 'date-time',
-  reason:
-    'must be an RFC 3339 date-time with at most six fraction digits, such as 2026-01-31T09:30:00.25Z',
-})
+export const timestampMember = withoutLeapSecond(
+  Type.String({
+    format: 'date-time',
+    reason:
+      'must be an RFC 3339 date-time with at most six fraction digits, such as 2026-01-31T09:30:00.25Z',
+  }),
+)
 
 const amountReason = (example: string) => `must be a string of decimal digits such as "${example}"`
 

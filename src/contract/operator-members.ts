@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { timestampMember } from './members.ts'
+import { timestampMember, withoutLeapSecond } from './members.ts'
 
 const sourceVersion = Type.Integer({
   minimum: 0,
@@ -7,11 +7,13 @@ const sourceVersion = Type.Integer({
   reason: 'must be a whole number from 0 to 9007199254740991',
 })
 
-const deletedAt = Type.Unsafe<string | null>({
-  ...timestampMember,
-  type: ['string', 'null'],
-  reason: 'must be null or an RFC 3339 date-time with at most six fraction digits',
-})
+const deletedAt = withoutLeapSecond(
+  Type.Unsafe<string | null>({
+    ...timestampMember,
+    type: ['string', 'null'],
+    reason: 'must be null or an RFC 3339 date-time with at most six fraction digits',
+  }),
+)
 
 /** Members that the operator's systems send besides the contract's. No answer contains them. */
 export const operatorMembers = {

@@ -16,7 +16,6 @@ const codes: Readonly<Record<string, FaultCode>> = {
   const: 'unknown_value',
   minimum: 'out_of_range',
   maximum: 'out_of_range',
-  '~refine': 'out_of_range',
   minLength: 'wrong_length',
   maxLength: 'wrong_length',
   maxItems: 'too_many',

@@ -2,11 +2,12 @@ import type { RecordFault, Resource } from '../contract/resource.ts'
 import type { StorableRecord } from '../store/records/import.ts'
 import type { RecordCheck } from './check.ts'
 import type { Entry } from './entry.ts'
+import { type Oddity, odditiesOf } from './odd-values.ts'
 import { renderRecord } from './render.ts'
 
 export type ReadRecord =
   | { readonly faults: readonly RecordFault[] }
-  | { readonly record: StorableRecord }
+  | { readonly record: StorableRecord; readonly oddities: readonly Oddity[] }
 
 /** Checks and renders one entry. It is of `customerId` where that is given. */
 export function readRecord(
@@ -26,7 +27,8 @@ export function readRecord(
     const reason = 'must be the customer that --customer names'
     return { faults: [{ member: 'customer_id', code: 'other_customer', reason }] }
   }
-  return { record: renderRecord(resource, checked.record, line) }
+  const record = renderRecord(resource, checked.record, line)
+  return { record, oddities: odditiesOf(checked.record, record.full) }
 }
 
 function ofCustomer(value: unknown, customerId: string): unknown {

@@ -9,6 +9,7 @@ import {
   textMember,
 } from '../contract/members.ts'
 import type { RecordFault, RecordInput } from '../contract/resource.ts'
+import { routingNumberFault } from '../values/routing-number.ts'
 
 /** The shared objects of the contract, sections 2.1 to 2.4. */
 
@@ -182,29 +183,18 @@ export function objectAt(parent: unknown, member: string): RecordInput | undefin
 /** Members of a network that name a bank. */
 export const routingParts = ['routing_details', 'intermediary_routing_details']
 
-/** ABA routing numbers of the wire and rtp networks that fail their checksum. */
+/** Routing numbers of the wire and rtp networks that no bank has. */
 export function routingFaults(record: RecordInput): RecordFault[] {
   const networks = objectAt(record, 'fiat_network_instructions')
   return ['wire', 'rtp'].flatMap((network) =>
     routingParts.flatMap((part) => {
       const routing = objectAt(objectAt(networks, network), part)
       const number = routing?.routing_number
-      if (routing?.routing_number_type !== 'ABA' || typeof number !== 'string') return []
-      if (isAbaNumber(number)) return []
+      if (typeof number !== 'string') return []
+      const reason = routingNumberFault(routing?.routing_number_type, number)
+      if (reason === undefined) return []
       const member = `fiat_network_instructions.${network}.${part}.routing_number`
-      const reason = 'must be nine digits with a valid ABA checksum'
       return [{ member, code: 'malformed' as const, reason }]
     }),
   )
-}
-
-/** The ABA checksum: 3(d1+d4+d7) + 7(d2+d5+d8) + (d3+d6+d9) is a multiple of ten. */
-function isAbaNumber(text: string): boolean {
-  if (!/^[0-9]{9}$/.test(text)) return false
-  const weights = [3, 7, 1]
-  const sum = [...text].reduce(
-    (total, digit, at) => total + Number(digit) * (weights[at % 3] ?? 0),
-    0,
-  )
-  return sum % 10 === 0
 }

@@ -5,12 +5,12 @@ import { cycle, drawBytes, drawDigits, drawUuid } from './seeded.ts'
 type Bank = RecordInput & { readonly bank_name: string; readonly routing_number: string }
 
 /**
- * Invented banks. No ABA number of a bank begins with 99, and a SWIFT code whose eighth character
- * is 0 is one for tests.
+ * Invented banks. ABA numbers that begin with 80 are of traveller’s cheques, and of no bank.
+ * A SWIFT code whose eighth character is 0 is one for tests.
  */
 const tidewell: Bank = {
   routing_number_type: 'ABA',
-  routing_number: '990012344',
+  routing_number: '800012340',
   bank_name: 'Tidewell National Bank',
   bank_address: {
     country: 'USA',
@@ -23,7 +23,7 @@ const tidewell: Bank = {
 }
 const merrow: Bank = {
   routing_number_type: 'ABA',
-  routing_number: '990114721',
+  routing_number: '800114727',
   bank_name: 'Merrow Valley Bank, N.A.',
   bank_address: {
     country: 'USA',
@@ -35,7 +35,7 @@ const merrow: Bank = {
 }
 const stonebridge: Bank = {
   routing_number_type: 'ABA',
-  routing_number: '990205180',
+  routing_number: '800205186',
   bank_name: 'Stonebridge Trust Company',
   bank_address: {
     country: 'USA',

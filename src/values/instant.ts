@@ -38,6 +38,10 @@ export function parseInstant(text: string): Instant | undefined {
   return { micros, finer: fraction.slice(6) !== '000' }
 }
 
+/** Whether a date-time is right but for its second 60, which a day may have once in some years. */
+export const isLeapSecond = (text: string): boolean =>
+  /:60(?:\.\d+)?(?:[Zz]|[+-])/.test(text) && parseInstant(text.replace(':60', ':59')) !== undefined
+
 function daysIn(year: number, month: number): number {
   if (month === 2) return (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0 ? 29 : 28
   return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31

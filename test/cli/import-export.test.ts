@@ -87,9 +87,11 @@ describe('import', () => {
       rejected: 0,
       withdrawn: 0,
       dry_run: true,
-      files: [{ file: path, records: 1, rejected: 0, sha256 }],
+      files: [{ file: path, records: 1, rejected: 0, blank_rows: 0, sha256 }],
       fault_count: 0,
       faults: [],
+      warning_count: 0,
+      warnings: [],
     })
   })
 
@@ -293,13 +295,13 @@ test('export --customer prints one customer’s records, --json one object, --ar
 })
 
 test('control and format characters of a record and of a file name reach the terminal as escapes', async () => {
-  const record = aFiatAccount({ ref_id: 'a\u009b2J\u202eb' })
+  const record = aFiatAccount({ metadata: { a: 'a\u009b2J\u202eb' } })
   const words = ['import', 'fiat-accounts', '-', '--json']
   const unknown = { ...record, 'x\u202e': 1 }
   const refused = await runBursar(await storeOf('controls'), words, lines([unknown]))
   await runBursar(await storeOf('controls'), words, lines([record]))
   const exported = await runBursar(await storeOf('controls'), ['export', 'fiat-accounts'])
-  assert.equal(JSON.parse(exported.out).ref_id, record.ref_id)
+  assert.deepEqual(JSON.parse(exported.out).metadata, record.metadata)
   const path = join(folder, 'a\u001b[2J.csv')
   const missing = await runBursar(await storeOf('controls'), ['import', 'statements', path])
   for (const { out, err } of [refused, exported, missing]) {

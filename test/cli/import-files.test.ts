@@ -91,22 +91,46 @@ describe('import --on-error skip', () => {
 
   test('does the same for CSV, whose header the file repeats', async () => {
     const { own, write, run } = await openCase('csv')
-    const bad = `${anId(2)},northwind,"two
-lines, ""quoted""",ODD,${address},USD,ETHEREUM,,2026-01-05T09:30:00Z`
+    const header = `${csvHeader},metadata.note`
+    const bad = `${anId(2)},northwind,main,ODD,${address},USD,ETHEREUM,,2026-01-05T09:30:00Z,"two
+lines, ""quoted"""`
     const short = `${anId(3)},northwind`
-    const path = write('in.csv', `${csvHeader}\r\n${bad}\r\n${csvRow(1)}\r\n${short}\r\n`)
+    const path = write('in.csv', `${header}\r\n${bad}\r\n${csvRow(1)},\r\n${short}\r\n`)
     const ran = await run('import', 'deposit-addresses', path, '--on-error', 'skip')
     assert.match(ran.out, /^3 records: 1 added, 0 changed, 0 unchanged, 2 rejected/)
     const rejects = join(own, 'in.csv.rejects.csv')
     const rejected = readFileSync(rejects, 'utf8')
     const kept = rejected.split('\n').filter((line) => !line.startsWith('#~ '))
-    assert.deepEqual(kept, [csvHeader, ...bad.split('\n'), short, ''])
-    const corrected = rejected.replace('ODD', 'ETHEREUM').replace(`${short}\n`, `${csvRow(3)}\n`)
+    assert.deepEqual(kept, [header, ...bad.split('\n'), short, ''])
+    const corrected = rejected.replace('ODD', 'ETHEREUM').replace(`${short}\n`, `${csvRow(3)},\n`)
     writeFileSync(rejects, corrected.replaceAll(address, otherAddress))
     const again = await run('import', 'deposit-addresses', rejects)
     assert.deepEqual([again.err, again.code], ['', 0])
     const { out } = await run('export', 'deposit-addresses')
-    assert.equal(out.includes('"profile_id":"two\\nlines, \\"quoted\\""'), true, out)
+    assert.equal(out.includes('"note":"two\\nlines, \\"quoted\\""'), true, out)
+  })
+
+  test('counts blank rows, and warns of what is odd with its line', async () => {
+    const { write, run } = await openCase('odd')
+    const odd = csvRow(2).replace('main', '1234567890123450000').replace(address, otherAddress)
+    const path = write('in.csv', `${csvHeader}\n${csvRow(1)}\n,,,,,,,,\n${odd}\n,,,,,,,,\n`)
+    const ran = await run('import', 'deposit-addresses', path, '--expect', '2')
+    assert.deepEqual(
+      [ran.code, ran.out, ran.err.replaceAll(path, 'in.csv')],
+      [
+        0,
+        '2 records: 2 added, 0 changed, 0 unchanged\n',
+        'in.csv:4: warning: profile_id: has only zeros after its fifteenth digit, as spreadsheets write\nin.csv: 2 blank rows skipped\n',
+      ],
+    )
+    const other = write(
+      'other.csv',
+      `${csvHeader}\n${odd.replace('450000', '4500000')}\n,,,,,,,,\n`,
+    )
+    const document = JSON.parse((await run('import', 'deposit-addresses', other, '--json')).out)
+    const [{ blank_rows }] = document.files
+    const [{ line, member }] = document.warnings
+    assert.deepEqual([blank_rows, document.warning_count, line, member], [1, 1, 2, 'profile_id'])
   })
 
   test('rejects what conflicts with stored records, and what only then conflicts', async () => {

@@ -138,6 +138,7 @@ const reasons = {
     `must be uuid, given '${[...given.replaceAll(/[\p{Cc}\p{Cf}]/gu, '')].slice(0, 100).join('')}'`,
   text: 'must be 1 to 200 characters long',
   instant: 'must be an RFC 3339 date-time such as 2026-01-31T09:30:00Z',
+  leapSecond: 'must not be in a leap second (:60), which is not taken; send :59',
   flag: 'must be true or false',
   limit: 'must be between 1 and 1000',
   member: (all: readonly string[]) => `must be ${all.slice(0, -1).join(', ')} or ${all.at(-1)}`,
@@ -151,7 +152,11 @@ const nulError = [['query', 'must not contain a NUL']] as const
 /** Values that a parameter refuses, each with the expected reason. */
 function refusedBy(type: string): readonly (readonly [string, string])[] {
   if (type.endsWith('uuid')) return badUuids.map((value) => [value, reasons.uuid(value)])
-  if (type.endsWith('date-time')) return badInstants.map((value) => [value, reasons.instant])
+  if (type.endsWith('date-time')) {
+    const reasonOf = (value: string) =>
+      value.endsWith(':60Z') ? reasons.leapSecond : reasons.instant
+    return badInstants.map((value) => [value, reasonOf(value)])
+  }
   if (type === 'boolean') return badFlags.map((value) => [value, reasons.flag])
   const members = membersOf(type)
   const [first, second] = members

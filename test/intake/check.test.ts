@@ -82,6 +82,14 @@ const cases: Readonly<Record<RecordKind, readonly (readonly [RecordInput, string
     [{ ref_id: 'r'.repeat(201) }, 'ref_id: must be a text of 1 to 200 characters'],
     [{ ref_id: '' }, 'ref_id: must be a text of 1 to 200 characters'],
     [
+      { created_at: '2026-12-31T23:59:60Z' },
+      'created_at: must not be in a leap second (:60), which is not taken; send :59',
+    ],
+    [
+      { deleted_at: '2027-01-01T00:59:60.5+01:00' },
+      'deleted_at: must not be in a leap second (:60), which is not taken; send :59',
+    ],
+    [
       { created_at: '2026-01-01T00:00:00.1234567Z' },
       'created_at: must be an RFC 3339 date-time with at most six fraction digits, such as 2026-01-31T09:30:00.25Z',
     ],
@@ -142,19 +150,91 @@ const routing = {
   bank_name: 'First Sample Bank',
   bank_address: address,
 }
+const wire = {
+  account_number: '12345678',
+  fiat_account_owner_address: address,
+  routing_details: routing,
+}
 const instructions: RecordInput = {
-  wire: {
-    account_number: '12345678',
-    fiat_account_owner_address: address,
-    routing_details: routing,
-    intermediary_routing_details: routing,
-  },
+  wire: { ...wire, intermediary_routing_details: routing },
   rtp: {
     account_number: '12345678',
     routing_details: routing,
     fiat_account_owner_address: address,
   },
 }
+
+describe('a damaged identifier', () => {
+  const rounded = 'is a number that was rounded, as spreadsheets do; give all of its digits'
+  const notShown = 'is what a spreadsheet shows in place of a value; give the value'
+  const damaged: Readonly<Record<string, string>> = {
+    ...Object.fromEntries(
+      ['5.73001E+09', '5,73001E+09', '-1E+15', '1e-05', '5.73e+20', '5.73001E9'].map((text) => [
+        text,
+        rounded,
+      ]),
+    ),
+    ...Object.fromEntries(
+      ['########', '#', '#REF!', '#N/A', '#DIV/0!', 'Err:502'].map((text) => [text, notShown]),
+    ),
+    'a\u200bb': 'has the invisible character U+200B',
+    '\ufeff1': 'has the invisible character U+FEFF',
+    '\u202e123': 'has the invisible character U+202E',
+    '12\u00ad34': 'has the invisible character U+00AD',
+    '1234\r': 'has the invisible character U+000D',
+    'a\u{e0041}': 'has the invisible character U+E0041',
+    '\u3164': 'has the invisible character U+3164',
+  }
+  for (const [text, reason] of Object.entries(damaged)) {
+    test(`is refused: ${JSON.stringify(text)}`, () => {
+      const record = samples['fiat-accounts']({
+        ref_id: text,
+        fiat_network_instructions: { wire: { ...wire, account_number: text } },
+      })
+      const member = 'fiat_network_instructions.wire.account_number'
+      const faults = faultsOf('fiat-accounts', record)
+      assert.deepEqual(faults.toSorted(), [`${member}: ${reason}`, `ref_id: ${reason}`])
+    })
+  }
+
+  test('is none that only looks like one', () => {
+    for (const text of ['5E9', '12E05', '1e5a', '#1', 'ref#', 'E+09', '5.73', 'Zürich 7', '٣']) {
+      assert.deepEqual(faultsOf('fiat-accounts', samples['fiat-accounts']({ ref_id: text })), [])
+    }
+  })
+})
+
+describe('a routing number', () => {
+  const faultOf = (routing_number_type: string, routing_number: string) => {
+    const routing_details = { ...routing, routing_number_type, routing_number }
+    const fiat_network_instructions = { wire: { ...wire, routing_details } }
+    const [fault] = faultsOf(
+      'fiat-accounts',
+      samples['fiat-accounts']({ fiat_network_instructions }),
+    )
+    return fault?.replace('fiat_network_instructions.wire.routing_details.routing_number: ', '')
+  }
+
+  test('is an ABA number that a bank can have', () => {
+    for (const number of ['011000015', '125000105', '211370545', '325280039', '655060042']) {
+      assert.equal(faultOf('ABA', number), undefined, number)
+    }
+    for (const number of ['000000000', '130000006', '200000004', '500000005', '990012344']) {
+      assert.match(String(faultOf('ABA', number)), /^is an ABA number that no bank has/, number)
+    }
+    assert.match(String(faultOf('ABA', '021000022')), /^must be nine digits/)
+  })
+
+  test('is a BIC of ISO 9362 where it is called SWIFT', () => {
+    for (const bic of ['DEUTDEFF', 'DEUTDEFF500', 'EHRFDEF0XXX', 'PCBKXKPR', '1ABCUS33']) {
+      assert.equal(faultOf('SWIFT', bic), undefined, bic)
+    }
+    for (const text of ['NOTASWIFT', 'deutdeff', 'DEUTDEFF5', 'DEUT DEFF', 'DEUTDEFF5000', '1']) {
+      assert.match(String(faultOf('SWIFT', text)), /^must be a BIC as SWIFT has it/, text)
+    }
+    assert.match(String(faultOf('SWIFT', 'NOTASWIF')), /^is no BIC: SW, its fifth and sixth/)
+  })
+})
 
 /** The members inside these networks that decisions, section 4, require. */
 const requiredInside = [

@@ -141,8 +141,9 @@ describe('the banks', () => {
   test('are none that exists', () => {
     const numbers = JSON.stringify(records).matchAll(/"routing_number":"([^"]+)"/g)
     for (const number of new Set([...numbers].map(([, found = '']) => found))) {
-      // No ABA number is assigned from 99 on; a SWIFT code with 0 in the eighth place is a test's.
-      assert.match(number, /^(99\d{7}|[A-Z]{7}0XXX)$/)
+      // ABA numbers from 80 on are of traveller’s cheques. A SWIFT code with 0 in the eighth place
+      // is a test's.
+      assert.match(number, /^(80\d{7}|[A-Z]{7}0XXX)$/)
     }
   })
 })

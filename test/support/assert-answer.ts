@@ -58,7 +58,10 @@ const codes: readonly (readonly [RegExp, string])[] = [
   [/^must be set|nothing was sent$/, 'missing'],
   [/^must be given once$/, 'repeated'],
   [/^must not be set beside/, 'conflicting'],
-  [/^must be uuid|^must be an RFC 3339|^must be true or|decimal digits|^token cannot/, 'malformed'],
+  [
+    /^must be uuid|^must be an RFC 3339|leap second|^must be true or|decimal digits|^token cannot/,
+    'malformed',
+  ],
   [/^must be between|^must be greater than/, 'out_of_range'],
   [/characters( long)?$/, 'wrong_length'],
   [/^must have at most \d+ entries/, 'too_many'],

@@ -160,8 +160,8 @@ async function importInputs(
     const notes = notesOf(running)
     const isCompressed = inputs.paths.some((path) => path.endsWith('.gz'))
     try {
-      const files = inputs.files.map(({ entries, name, sha256 }) => {
-        return { entries, origin: { ...user, file: name, sha256 } }
+      const files = inputs.files.map(({ entries, blankRows, name, sha256 }) => {
+        return { entries, blankRows, origin: { ...user, file: name, sha256 } }
       })
       const report = await importFiles(stores.records(), resource, files, {
         customerId: options.customer,

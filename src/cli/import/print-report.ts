@@ -15,9 +15,9 @@ type Printed = {
 /** Prints what an import did. Throws a CommandFailed if it was refused. */
 export function printReport(output: Output, report: ImportReport, printed: Printed): void {
   const { paths, rejects, dryRun = false } = printed
-  const { faults, faultCount, mayHaveMoreFaults, files, ...counts } = report
+  const { faults, faultCount, warnings, warningCount, mayHaveMoreFaults, files, ...counts } = report
   const names = paths.map((path) => (path === '-' ? 'stdin' : printable(path, 1000)))
-  const nameOf = ({ file = 0 }: ImportFault) => names[file]
+  const nameOf = ({ file = 0 }: Pick<ImportFault, 'file'>) => names[file]
   for (const fault of faults) {
     const { line, member, reason } = fault
     const name = nameOf(fault)
@@ -25,27 +25,41 @@ export function printReport(output: Output, report: ImportReport, printed: Print
   }
   if (faultCount > faults.length) output.tell(`and ${faultCount - faults.length} more`)
   if (mayHaveMoreFaults) output.tell('reading ended here; there may be more faults')
+  for (const warning of warnings) {
+    const { line, member, reason } = warning
+    output.tell(`${nameOf(warning)}:${line}: warning: ${member}: ${reason}`)
+  }
+  if (warningCount > warnings.length) {
+    output.tell(`and ${counted(warningCount - warnings.length, 'more warning')}`)
+  }
+  for (const [at, { blankRows }] of files.entries()) {
+    if (blankRows > 0) output.tell(`${names[at]}: ${counted(blankRows, 'blank row')} skipped`)
+  }
   for (const [file, path] of rejects ?? []) {
     const rejected = counted(files[file]?.rejected ?? 0, 'rejected record')
     output.tell(`${names[file]}: ${rejected}, in ${printable(path, 1000)} with the reasons`)
   }
+  const named = <T extends Pick<ImportFault, 'file'>>({ file, ...found }: T) => ({
+    ...(file !== undefined && { file: paths[file] }),
+    ...found,
+  })
   const document = {
     ...counts,
     seconds: printed.seconds,
     dry_run: dryRun,
-    files: files.map(({ records, rejected, sha256 }, at) => ({
+    files: files.map(({ records, rejected, blankRows, sha256 }, at) => ({
       file: paths[at],
       records,
       rejected,
+      blank_rows: blankRows,
       sha256: sha256 ?? null,
       ...(rejects?.has(at) && { rejects: rejects.get(at) }),
     })),
     fault_count: faultCount,
     ...(mayHaveMoreFaults && { more: true }),
-    faults: faults.map(({ file, ...fault }) => ({
-      ...(file !== undefined && { file: paths[file] }),
-      ...fault,
-    })),
+    faults: faults.map(named),
+    warning_count: warningCount,
+    warnings: warnings.map(named),
   }
   printResult(output, printed, document, faultCount > 0 ? [] : [lineOf(report, printed)])
   if (faultCount > 0) {

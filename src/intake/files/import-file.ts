@@ -13,6 +13,7 @@ import {
 import type { Store } from '../../store/records.ts'
 import { recordCheck } from '../check.ts'
 import type { Entry } from '../entry.ts'
+import type { Oddity } from '../odd-values.ts'
 import { openFileLines } from './file-lines.ts'
 import type { Known } from './reading/read-entries.ts'
 import {
@@ -33,9 +34,14 @@ export type ImportOptions = StageOptions &
 /** `file` is the number of the fault's file, where there are several. */
 export type ImportFault = LineFault & { readonly file?: number }
 
+/** What may be right, and what somebody should look at. */
+export type ImportWarning = Oddity & Pick<ImportFault, 'line' | 'file'>
+
 export type FileReport = {
   readonly records: number
   readonly rejected: number
+  /** Rows whose cells are all empty, which were skipped. */
+  readonly blankRows: number
   /** Unknown where the file could not be read to its end. */
   readonly sha256: string | undefined
 }
@@ -46,6 +52,9 @@ export type ImportReport = Omit<MergeReport, 'faults'> & {
   readonly mayHaveMoreFaults: boolean
   readonly records: number
   readonly files: readonly FileReport[]
+  /** The first of them, and how many there are. Lines that are known have none. */
+  readonly warnings: readonly ImportWarning[]
+  readonly warningCount: number
 }
 
 export type EntryOptions = ImportOptions & Pick<InputFile, 'origin'>
@@ -88,11 +97,19 @@ export async function importFiles(
     signal?.throwIfAborted()
     const records = files.reduce((sum, file) => sum + file.records, 0)
     const ofForm = faultsOfForm(files, records, lines, options)
+    const placed = <T extends { readonly line: number }>(
+      found: T,
+    ): T & { readonly file?: number } =>
+      inputs.length === 1 ? found : { ...found, ...lines.placeOf(found.line) }
     const inPlace = (ofStore: FoundFaults) => {
       const { faults, faultCount } = joinFaults([ofForm, ofStore])
-      const placed = (fault: LineFault): ImportFault =>
-        inputs.length === 1 ? fault : { ...fault, ...lines.placeOf(fault.line) }
-      return { faults: faults.map(placed), faultCount }
+      const oddities = files.flatMap((file) => file.oddities)
+      return {
+        faults: faults.map(placed),
+        faultCount,
+        warnings: oddities.slice(0, limits.faultsReportedMax).map(placed),
+        warningCount: files.reduce((sum, { oddityCount }) => sum + oddityCount, 0),
+      }
     }
     if (ofForm.faultCount > 0) {
       const isWhole = files.every((file) => file.isWhole) && reject === undefined

@@ -12,6 +12,7 @@ import type {
 import { counted } from '../../values/counted.ts'
 import type { RecordCheck } from '../check.ts'
 import type { Entry } from '../entry.ts'
+import type { Oddity } from '../odd-values.ts'
 import { readRecord } from '../read-record.ts'
 import type { FileLines, Place } from './file-lines.ts'
 import { openKnownLines } from './open-known-lines.ts'
@@ -40,6 +41,8 @@ export type RejectedLine = Place & {
 }
 
 export type InputFile = {
+  /** How many rows without a record were skipped. For after the last entry. */
+  readonly blankRows?: () => number
   /** Its entries, of which those that are known need not be parsed. */
   readonly entries: (findKnown: FindKnown) => AsyncIterable<Entry | Known>
   /** Who imports it. Without it, the journal gets no entry. */
@@ -59,22 +62,27 @@ export type Staging = {
   readonly options: StageOptions
 }
 
+export type LineOddity = Oddity & { readonly line: number }
+
 export type Staged = {
   /** Whether the input could be read to its end, and if not, whether its faults are too many. */
   isWhole: boolean
   isCutOff: boolean
   records: number
   rejected: number
+  blankRows: number
   sha256: string | undefined
   faultCount: number
   /** With the numbers of their lines. */
   faults: LineFault[]
+  oddityCount: number
+  oddities: LineOddity[]
 }
 
 /** Checks the records of one file, and stages those without a fault. */
 export async function stageFile(
   { load, check, lines, resource, options }: Staging,
-  { entries, origin }: InputFile,
+  { entries, blankRows, origin }: InputFile,
   before: readonly Staged[],
 ): Promise<Staged> {
   const { customerId, faultsMax = limits.faultsReportedMax, onProgress, reject, signal } = options
@@ -85,9 +93,12 @@ export async function stageFile(
     isCutOff: false,
     records: 0,
     rejected: 0,
+    blankRows: 0,
     sha256: undefined,
     faultCount: 0,
     faults: [],
+    oddityCount: 0,
+    oddities: [],
   }
   const file = before.length
   try {
@@ -105,6 +116,7 @@ export async function stageFile(
       }
       const read = readRecord(resource, check, entry, customerId)
       if ('record' in read) {
+        noteOddities(staged, line, read.oddities)
         const raw = reject && textOf(entry.raw)
         const digestSource = known.digesting(entry, read.record)
         const drained = load.stage({ ...read.record, line, file, raw, digestSource })
@@ -128,6 +140,7 @@ export async function stageFile(
     const fault = { member: 'file', code: 'unreadable', reason: error.message } as const
     noteFaults(staged, lines.numberOf({ file, line: error.line }), [fault])
   }
+  staged.blankRows = blankRows?.() ?? 0
   lines.endFile()
   return staged
 }
@@ -164,6 +177,12 @@ function noteFaults(staged: Staged, line: number, faults: readonly RecordFault[]
   staged.faultCount += faults.length
   const room = limits.faultsReportedMax - staged.faults.length
   staged.faults.push(...faults.slice(0, room).map((fault) => ({ ...fault, line })))
+}
+
+function noteOddities(staged: Staged, line: number, oddities: readonly Oddity[]): void {
+  staged.oddityCount += oddities.length
+  const room = limits.faultsReportedMax - staged.oddities.length
+  staged.oddities.push(...oddities.slice(0, room).map((oddity) => ({ ...oddity, line })))
 }
 
 /** What the operator knows about the whole input. */

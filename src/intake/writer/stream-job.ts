@@ -1,4 +1,5 @@
 import type { Config } from '../../platform/config.ts'
+import { limits } from '../../platform/limits.ts'
 import type { NewAnswer, OnStep } from '../../store/records/import.ts'
 import type { CustomerKeys, NewCustomerKey } from '../../store/sealing/customer-keys.ts'
 import type { ImportReport } from '../files/import-file.ts'
@@ -61,6 +62,9 @@ export type KeysAnswer = { readonly number: number } & (
 
 /** The body of the answer to a stream that is stored. */
 export function storedOf(report: ImportReport, sha256: string) {
-  const { records, added, changed, unchanged, withdrawn } = report
-  return { records, added, changed, unchanged, withdrawn, sha256 }
+  const { records, added, changed, unchanged, withdrawn, warnings, warningCount } = report
+  const stored = { records, added, changed, unchanged, withdrawn, sha256 }
+  if (warningCount === 0) return stored
+  const first = warnings.slice(0, limits.faultsAnsweredMax)
+  return { ...stored, warning_count: warningCount, warnings: first }
 }

@@ -200,6 +200,21 @@ export const postRecords = ofEachKind((resource) =>
           unchanged: count('Records that were stored like this.'),
           withdrawn: count('Records of other customers from which a value was taken.'),
           sha256: about('Of the bytes that were sent, in hex.', Type.String()),
+          warning_count: Type.Optional(
+            count('Values that are stored and that somebody should look at; absent without one.'),
+          ),
+          warnings: Type.Optional(
+            about(
+              'The first 100 of them.',
+              Type.Array(
+                Type.Object({
+                  line: count('The line of the record.'),
+                  member: about('The path of the member.', Type.String()),
+                  reason: about('What is odd about its value.', Type.String()),
+                }),
+              ),
+            ),
+          ),
         },
         { description: 'What became of a stream of records.' },
       ),

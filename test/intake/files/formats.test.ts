@@ -202,6 +202,43 @@ describe('CSV', () => {
     assert.deepEqual(good, { line: 3, value: { id: '2', status: 'PENDING' } })
   })
 
+  test('reads each line end for itself, whatever the first one was', async () => {
+    for (const first of ['\n', '\r\n', '\r']) {
+      const csv = `id,ref_id${first}1,a\r\n2,b\n3,c\r4,"d\re"\r\r\n5,f`
+      assert.deepEqual(await entriesOf('ends.csv', csv), [
+        { line: 2, value: { id: '1', ref_id: 'a' } },
+        { line: 3, value: { id: '2', ref_id: 'b' } },
+        { line: 4, value: { id: '3', ref_id: 'c' } },
+        { line: 5, value: { id: '4', ref_id: 'd\re' } },
+        { line: 8, value: { id: '5', ref_id: 'f' } },
+      ])
+    }
+  })
+
+  test('reports a control character in a cell without quotation marks, with its column', async () => {
+    const csv = 'id,metadata.a\tb\n1,x\n'
+    await assert.rejects(
+      entriesOf('control.csv', csv),
+      /^.*the header has the .* U\+0009 in cell 2/,
+    )
+    for (const row of ['1,\t0012', '"1",\t0012', '1,a\u0085']) {
+      const [entry] = await entriesOf('control.csv', `id,ref_id\n${row}\n`)
+      assert.ok(entry !== undefined && 'reason' in entry)
+      assert.match(entry.reason, /^has the control character U\+00\d\d in cell 2 \(ref_id\); /)
+    }
+    assert.deepEqual(await entriesOf('quoted.csv', 'id,metadata.a\n1,"x\ty"\n'), [
+      { line: 2, value: { id: '1', metadata: { a: 'x\ty' } } },
+    ])
+  })
+
+  test('skips a row whose cells are all empty, and counts it', async () => {
+    const path = join(folder, 'blank.csv')
+    writeFileSync(path, 'id,status\n,\n1,PENDING\n"",""\n,,,,\n\n')
+    const file = await openRecordFile(path, resourceOf('fiat-accounts').record, silence)
+    assert.equal((await Array.fromAsync(file.entries())).length, 1)
+    assert.equal(file.blankRows(), 3)
+  })
+
   for (const [what, header, message] of [
     ['names a column twice', 'id,id', 'the header names the column id twice'],
     [
@@ -337,10 +374,38 @@ test('reads numbered columns with a gap as an object, which the check refuses', 
 })
 
 test('refuses a file that is not gzip, or that is cut off', async () => {
-  await assert.rejects(entriesOf('e.ndjson.gz', '{}\n'), { message: 'is not whole as gzip' })
-  await assert.rejects(entriesOf('e.csv.gz', 'id\n1\n'), { message: 'is not whole as gzip' })
+  const other = { message: 'is not compressed with gzip, as its name or Content-Encoding says' }
+  await assert.rejects(entriesOf('e.ndjson.gz', '{}\n'), other)
+  await assert.rejects(entriesOf('e.csv.gz', 'id\n1\n'), other)
   const cut = gzipSync('{"a":1}\n'.repeat(1000)).subarray(0, 40)
-  await assert.rejects(entriesOf('f.ndjson.gz', cut), { message: 'is not whole as gzip' })
+  const isCut = { message: 'is not whole as gzip; was it cut off?' }
+  await assert.rejects(entriesOf('f.ndjson.gz', cut), isCut)
+})
+
+test('reads all that follows in a gzip file, or refuses it', async () => {
+  const [one, two] = [gzipSync('{"a":1}\n'), gzipSync('{"a":2}\n')]
+  const read = (...parts: readonly Uint8Array[]) => entriesOf('g.ndjson.gz', Buffer.concat(parts))
+  assert.equal((await read(one, two)).length, 2)
+  assert.equal((await read(one, Buffer.alloc(1000))).length, 1)
+  const message = 'is damaged as gzip, or has something else after its end'
+  for (const parts of [
+    [one, Buffer.from('{"a":2}\n')],
+    [one, Buffer.alloc(512), two],
+    [one, Buffer.alloc(1), Buffer.from('{"a":2}\n')],
+  ]) {
+    await assert.rejects(read(...parts), { message })
+  }
+})
+
+test('knows another format by bytes that arrive one by one', async () => {
+  for (const [start, message] of [
+    ['1f8b08', 'is compressed with gzip; its name must end with .gz'],
+    ['7b00', 'is a binary file, or UTF-16; records are text in UTF-8'],
+  ] as const) {
+    const bytes = [...Buffer.from(start, 'hex')].map((byte) => Buffer.of(byte))
+    const content = readContent(Readable.from(bytes), { isGzip: false, bytesRead: () => 0 })
+    await assert.rejects(Array.fromAsync(content), { message })
+  }
 })
 
 test('refuses an unknown extension and a missing file', async () => {

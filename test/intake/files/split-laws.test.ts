@@ -35,8 +35,11 @@ async function readAll<T>(entries: AsyncIterable<T>) {
   return { found, fault: undefined }
 }
 
+/** No cell with quotation marks has it. */
+const CONTROL = 'x\ty'
+
 const cell = fc.oneof(
-  fc.constantFrom('', 'a', 'ü', ' ', '#~ x', 'null', '\r'),
+  fc.constantFrom('', 'a', 'ü', ' ', '#~ x', 'null', '\r', CONTROL),
   fc.constantFrom(
     '"a"',
     '""',
@@ -53,8 +56,12 @@ const cell = fc.oneof(
 const row = fc.array(cell, { minLength: 1, maxLength: 3 }).map((cells) => cells.join(','))
 
 /** The rows that the library finds in the whole text. */
-function rowsOf(text: string, lineEnd: string) {
-  const options = { bom: true, relax_column_count: true, record_delimiter: lineEnd } as const
+function rowsOf(text: string) {
+  const options = {
+    bom: true,
+    relax_column_count: true,
+    record_delimiter: ['\r\n', '\n', '\r'],
+  }
   const found: unknown[] = []
   try {
     parse(text, {
@@ -71,28 +78,29 @@ function rowsOf(text: string, lineEnd: string) {
 
 describe('a file is read as by its whole text', () => {
   test('if it is CSV with any quotation marks and line ends', async () => {
-    const lineEnds = fc.constantFrom('\n', '\r\n', '\r')
+    const lineEnd = fc.constantFrom('\n', '\r\n', '\r')
     const property = fc.asyncProperty(
-      fc.array(row, { maxLength: 6 }),
-      lineEnds,
+      fc.array(fc.tuple(lineEnd, row), { maxLength: 6 }),
       fc.boolean(),
       sizes,
-      async (rows, lineEnd, hasMark, lengths) => {
-        const text = `${hasMark ? '\uFEFF' : ''}${['id,status', ...rows].join(lineEnd)}`
+      async (rows, hasMark, lengths) => {
+        const text = `${hasMark ? '\uFEFF' : ''}id,status${rows.flat().join('')}`
         const { found, fault } = await readAll(
           readCsv(chunksOf(text, lengths), resourceOf('fiat-accounts').record),
         )
-        const expected = rowsOf(text, lineEnd)
+        const expected = rowsOf(text)
         const cells = found.map((entry) => {
           if (!('value' in entry)) return 'malformed'
           const { id = '', status = '' } = entry.value as { id?: string; status?: string }
           return [id, status]
         })
-        const [, ...others] = expected.found as string[][]
+        const [, ...all] = expected.found as string[][]
+        const others = all.filter((one) => one.some((text) => text !== ''))
+        const isTaken = (one: string[]) => one.length === 2 && !one.includes(CONTROL)
         assert.deepEqual(
           { cells, isReadable: fault === undefined },
           {
-            cells: others.map((one) => (one.length === 2 ? one : 'malformed')),
+            cells: others.map((one) => (isTaken(one) ? one : 'malformed')),
             isReadable: expected.isReadable,
           },
         )

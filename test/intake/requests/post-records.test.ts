@@ -79,13 +79,27 @@ describe('a stream of records', () => {
     assert.deepEqual(countsOf(await post(linesOf(next))), [550, 50, 100, 400])
   })
 
+  test('is answered with what is odd about its values, which are stored', async () => {
+    const [account] = accounts(2600, 1)
+    const text = linesOf([{ ...account, metadata: { note: ' #REF!' } }])
+    const { status, body } = await post(text)
+    const reason = 'begins or ends with a blank'
+    assert.deepEqual(
+      [status, body.added, body.warning_count, body.warnings],
+      [200, 1, 1, [{ line: 1, member: 'metadata.note', reason }]],
+    )
+  })
+
   test('may be compressed with gzip', async () => {
     const text = linesOf(accounts(2000, 300))
     const stored = await post(gzipSync(text), { headers: { 'content-encoding': 'gzip' } })
     assert.deepEqual(countsOf(stored), [300, 300, 0, 0])
     const broken = gzipSync(text).subarray(0, 500)
     const refused = await post(broken, { headers: { 'content-encoding': 'gzip' } })
-    assert.deepEqual([refused.status, refused.body.detail], [400, 'body is not whole as gzip'])
+    assert.deepEqual(
+      [refused.status, refused.body.detail],
+      [400, 'body is not whole as gzip; was it cut off?'],
+    )
     const other = await post('x', { headers: { 'content-encoding': 'br' } })
     assert.deepEqual(
       [other.status, other.body.detail],

@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer'
 import { UnreadableFile } from '../reading/lines.ts'
+import { lineEndFinder, lineEndsIn } from './line-ends.ts'
 
-const NEWLINE = 0x0a
-const CARRIAGE_RETURN = 0x0d
+const [NEWLINE, RETURN] = [0x0a, 0x0d]
 
 /**
  * Refuses text that is not UTF-8, which would be imported with wrong letters, and names its line.
@@ -24,7 +24,9 @@ async function* wholeLines(chunks: AsyncIterable<Uint8Array>): AsyncIterable<Buf
   let rest: Buffer = Buffer.alloc(0)
   for await (const chunk of chunks) {
     const bytes = rest.length === 0 ? Buffer.from(chunk) : Buffer.concat([rest, chunk])
-    const end = Math.max(bytes.lastIndexOf(NEWLINE), bytes.lastIndexOf(CARRIAGE_RETURN)) + 1
+    // The second byte of a line end may come with the next chunk.
+    const beforeLast = Math.max(bytes.length - 2, 0)
+    const end = Math.max(bytes.lastIndexOf(NEWLINE), bytes.lastIndexOf(RETURN, beforeLast)) + 1
     if (end > 0) yield bytes.subarray(0, end)
     rest = bytes.subarray(end)
   }
@@ -32,20 +34,12 @@ async function* wholeLines(chunks: AsyncIterable<Uint8Array>): AsyncIterable<Buf
 }
 
 function linesBeforeFault(lines: Buffer): number {
-  let line = 0
-  for (let from = 0; ; line += 1) {
-    const end = lines.indexOf(lineEndOf(lines), from)
-    if (end < 0 || !isUtf8(lines.subarray(from, end))) return line
-    from = end + 1
+  const endFrom = lineEndFinder(lines)
+  let [count, from] = [0, 0]
+  for (;;) {
+    const { at, length } = endFrom(from)
+    if (!isUtf8(lines.subarray(from, at))) return count
+    from = at + length
+    count += 1
   }
 }
-
-function lineEndsIn(lines: Buffer): number {
-  let count = 0
-  const lineEnd = lineEndOf(lines)
-  for (let at = lines.indexOf(lineEnd); at >= 0; at = lines.indexOf(lineEnd, at + 1)) count += 1
-  return count
-}
-
-/** Old files of the Macintosh end a line with a carriage return alone. */
-const lineEndOf = (lines: Buffer): number => (lines.includes(NEWLINE) ? NEWLINE : CARRIAGE_RETURN)

@@ -1,5 +1,6 @@
 import { limits } from '../../../platform/limits.ts'
 import { longerThanRecord, tooManyBlankLines, UnreadableFile } from '../reading/lines.ts'
+import { finder } from './line-ends.ts'
 
 const code = { quote: 0x22, newline: 0x0a, carriageReturn: 0x0d } as const
 
@@ -26,23 +27,12 @@ export async function* guardCsv(
   }
 }
 
-/** Where a byte is found next, at rising places. */
-function finder(bytes: Buffer, byte: number) {
-  let found = -1
-  return (from: number): number => {
-    if (found < from) {
-      const next = bytes.indexOf(byte, from)
-      found = next < 0 ? bytes.length : next
-    }
-    return found
-  }
-}
-
 function openGuard(delimiterByte: number) {
   let isHeader = true
   let isQuoted = false
   let line = 1
   let startLine = 1
+  let isAfterReturn = false
   let [bytes, cells, lineEnds] = [0, 1, 0]
   const endRow = () => {
     if (bytes > 0) isHeader = false
@@ -57,6 +47,7 @@ function openGuard(delimiterByte: number) {
       bytes = length
       line += 1
       lineEnds = 1
+      isAfterReturn = false
       endRow()
       return true
     },
@@ -65,8 +56,10 @@ function openGuard(delimiterByte: number) {
       // An iterator over the bytes takes three times as long.
       for (let at = from; at < chunk.length; at += 1) {
         const byte = chunk[at]
-        if (byte === code.newline) line += 1
-        if ((byte === code.newline || byte === code.carriageReturn) && !isQuoted) {
+        const isLineEnd = byte === code.newline || byte === code.carriageReturn
+        if (isLineEnd && !(isAfterReturn && byte === code.newline)) line += 1
+        isAfterReturn = byte === code.carriageReturn
+        if (isLineEnd && !isQuoted) {
           // A blank line of Windows has two of these bytes.
           lineEnds += 1
           if (lineEnds > 2 * limits.blankLinesMax) throw tooManyBlankLines(line)

@@ -1,5 +1,4 @@
 import { hash } from 'node:crypto'
-import { CsvError, parse } from 'csv-parse/sync'
 import type { TSchema } from 'typebox'
 import { counted } from '../../../values/counted.ts'
 import type { Entry } from '../../entry.ts'
@@ -13,6 +12,7 @@ import {
   readEntries,
   type Sources,
 } from '../reading/read-entries.ts'
+import { cellReader, reasonOf } from './cells.ts'
 import { refuseOtherEncodings } from './encoding.ts'
 import { guardCsv } from './guard.ts'
 import { type Column, readHeader, type SchemaNode } from './header.ts'
@@ -21,8 +21,8 @@ import { rowSplitter } from './split-rows.ts'
 /**
  * Reads CSV with a header line. A dotted column is a nested member; a number in it is the index of
  * an array's item (`statement_balances.0.asset`). The text after `metadata.` is one key. An empty
- * cell is an absent member. The cell `null` is null where the member may be null. Without a
- * delimiter, commas separate the cells.
+ * cell is an absent member, and a row of empty cells is skipped. The cell `null` is null where the
+ * member may be null. Without a delimiter, commas separate the cells.
  */
 export const readCsv = (
   chunks: AsyncIterable<Uint8Array>,
@@ -45,23 +45,27 @@ export type CsvOptions = {
   readonly nullText?: string | undefined
   /** Takes the header line as it came. */
   readonly onHeader?: (header: string) => void
+  /** Called for each row whose cells are all empty, which is skipped. */
+  readonly onBlankRow?: () => void
 }
 
-function csv(schema: TSchema, { delimiter = COMMA, nullText, onHeader }: CsvOptions): Format {
+function csv(
+  schema: TSchema,
+  { delimiter = COMMA, nullText, onHeader, onBlankRow }: CsvOptions,
+): Format {
   const rows = rowSplitter()
   let header: Header | undefined
-  const cellsOf = ({ line, raw }: RawEntry): readonly string[] => {
-    const text = Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength).toString('utf8')
-    if (!text.includes('"')) return text.split(delimiter)
-    return quotedCells(text, { line, delimiter, lineEnd: rows.lineEnd() })
-  }
+  const cellsOf = cellReader(delimiter)
   const afterHeader = function* (found: Iterable<RawEntry>): Iterable<RawEntry> {
     for (const row of found) {
       if (header !== undefined) {
         yield row
         continue
       }
-      const columns = readHeader(cellsOf(row), schema, delimiter)
+      const { cells, control } = cellsOf(row)
+      if (control !== undefined)
+        throw new UnreadableFile(`the header ${reasonOf(control)}`, row.line)
+      const columns = readHeader(cells, schema, delimiter)
       const line = Buffer.from(row.raw).toString('utf8')
       header = { columns, sources: sourcesOf(columns, [line, delimiter, nullText ?? null]) }
       onHeader?.(line)
@@ -79,9 +83,16 @@ function csv(schema: TSchema, { delimiter = COMMA, nullText, onHeader }: CsvOpti
     },
     parse: (row) => {
       const { columns } = read()
-      const cells = cellsOf(row)
+      const { cells, control } = cellsOf(row)
+      if (cells.every((cell) => cell === '')) {
+        onBlankRow?.()
+        return undefined
+      }
       if (cells.length !== columns.length) {
         return { ...row, code: 'malformed', reason: otherLength(cells, columns) }
+      }
+      if (control !== undefined) {
+        return { ...row, code: 'malformed', reason: reasonOf(control, columns[control.at]) }
       }
       return { ...row, value: nest(columns, cells, schema, nullText) }
     },
@@ -91,23 +102,6 @@ function csv(schema: TSchema, { delimiter = COMMA, nullText, onHeader }: CsvOpti
 }
 
 type Header = { readonly columns: readonly Column[]; readonly sources: Sources }
-
-type Row = { readonly line: number; readonly delimiter: string; readonly lineEnd: Buffer }
-
-/** The cells of a row with quotation marks. Without the end of a row, all of the text is one. */
-function quotedCells(text: string, { line, delimiter, lineEnd }: Row): readonly string[] {
-  try {
-    const [cells = []] = parse(text, {
-      delimiter,
-      record_delimiter: lineEnd,
-      // Otherwise a row of another length than the one before it is an error.
-      relax_column_count: true,
-    })
-    return cells
-  } catch (error) {
-    throw error instanceof CsvError ? unreadable(error, line) : error
-  }
-}
 
 const UUID = '[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}'
 
@@ -126,20 +120,6 @@ function sourcesOf(columns: readonly Column[], form: readonly (string | null)[])
 
 const otherLength = (cells: readonly string[], columns: readonly Column[]): string =>
   `has ${counted(cells.length, 'cell')}, the header has ${columns.length}`
-
-/** The parser's messages are sentences, some of which end with the line. None quotes a cell. */
-function unreadable(error: CsvError & { lines?: number }, line: number): UnreadableFile {
-  const { code, message, lines = 1 } = error
-  return new UnreadableFile(faults[code] ?? message, line + lines - 1)
-}
-
-const faults: Readonly<Record<string, string>> = {
-  CSV_QUOTE_NOT_CLOSED: 'a quotation mark that opens a cell is not closed',
-  INVALID_OPENING_QUOTE:
-    'a quotation mark stands inside a cell; put the cell in quotation marks and double those in it',
-  CSV_INVALID_CLOSING_QUOTE:
-    'a quotation mark is followed by other text; double the quotation marks inside a cell',
-}
 
 type Node = { [member: string]: Node | string | number | null }
 

@@ -19,8 +19,7 @@ export async function* readContent(
   bounds: Bounds = fileBounds,
 ): AsyncIterable<Uint8Array> {
   let bytes = 0
-  for await (const chunk of isGzip ? gunzip(source) : source.iterator(leftOpen)) {
-    if (bytes === 0) refuseOtherFormat(chunk)
+  for await (const chunk of recognised(isGzip ? gunzip(source) : source.iterator(leftOpen))) {
     bytes += chunk.length
     if (bytes > bounds.contentBytesMax) {
       throw new UnreadableFile(`has more than ${bounds.contentBytesMax} bytes of content; split it`)
@@ -47,14 +46,32 @@ async function* gunzip(source: Readable): AsyncIterable<Uint8Array> {
   const endIfCut = () => source.readableEnded || end()
   if (source.destroyed) endIfCut()
   else source.once('close', endIfCut)
+  let [received, endOfBytes, hasHead] = [0, 0, false]
+  source.on('data', (chunk: Buffer) => {
+    const padding = chunk.length - 1 - chunk.findLastIndex((byte) => byte !== 0)
+    if (padding < chunk.length) endOfBytes = received + chunk.length - padding
+    if (received === 0) hasHead = chunk[0] === 0x1f
+    received += chunk.length
+  })
   try {
     yield* source.pipe(unzipped)
   } catch (error) {
-    if (String((error as { code?: unknown }).code).startsWith('Z_')) {
-      throw new UnreadableFile('is not whole as gzip')
-    }
-    throw error
+    throw gzipFault(error, hasHead) ?? error
   }
+  // Zeros may follow, as tapes and archives pad. The library ignores what follows them.
+  if (endOfBytes > unzipped.bytesWritten) throw new UnreadableFile(notGzipAfter)
+}
+
+const notGzipAfter = 'is damaged as gzip, or has something else after its end'
+
+/** Undefined if the error is not about the form. */
+function gzipFault(error: unknown, hasHead: boolean): UnreadableFile | undefined {
+  const { code } = error as { readonly code?: unknown }
+  if (code === 'Z_BUF_ERROR') return new UnreadableFile('is not whole as gzip; was it cut off?')
+  if (!String(code).startsWith('Z_')) return undefined
+  return new UnreadableFile(
+    hasHead ? notGzipAfter : 'is not compressed with gzip, as its name or Content-Encoding says',
+  )
 }
 
 /** Formats that people mistake for text, by their first bytes, and what to do about each. */
@@ -68,6 +85,29 @@ const otherFormats: readonly (readonly [start: string, fault: string])[] = [
 
 /** Text has no NUL. A file that has one is refused once, not once for each line. */
 const START_BYTES = 4096
+
+/** Passes text on, once its first bytes have shown that it is text, however they arrive. */
+async function* recognised(chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+  let first: Uint8Array | undefined = new Uint8Array(0)
+  const begin = (start: Uint8Array) => {
+    first = undefined
+    refuseOtherFormat(start)
+    return start
+  }
+  try {
+    for await (const chunk of chunks) {
+      if (first === undefined) yield chunk
+      else {
+        first = first.length === 0 ? chunk : Buffer.concat([first, chunk])
+        if (first.length >= START_BYTES) yield begin(first)
+      }
+    }
+  } catch (error) {
+    if (first !== undefined && first.length > 0) yield begin(first)
+    throw error
+  }
+  if (first !== undefined && first.length > 0) yield begin(first)
+}
 
 function refuseOtherFormat(chunk: Uint8Array): void {
   const start = Buffer.from(chunk.subarray(0, 4)).toString('hex')

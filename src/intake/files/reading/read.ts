@@ -24,6 +24,8 @@ export type RecordFile = {
   readonly bytesRead: () => number
   /** The SHA-256 of the bytes before decompression, in hex. For after the last entry. */
   readonly sha256: () => Promise<string>
+  /** How many rows of CSV without a record were skipped so far. */
+  readonly blankRows: () => number
   /** The header line of CSV as it came, once it was read. */
   readonly header: () => string | undefined
   /** Ends the reading, even while nothing arrives. */
@@ -50,6 +52,10 @@ export async function openRecordFile(
   let header: string | undefined
   const onHeader = (line: string) => {
     header = line
+  }
+  let blankRows = 0
+  const onBlankRow = () => {
+    blankRows += 1
   }
   const hash = createHash('sha256')
   let bytesRead = 0
@@ -83,9 +89,10 @@ export async function openRecordFile(
   return {
     ...file,
     header: () => header,
+    blankRows: () => blankRows,
     stop: () => void opened?.destroy(new UnreadableFile('the import was ended')),
     entries: async function* (findKnown) {
-      const options = { delimiter, nullText, onHeader }
+      const options = { delimiter, nullText, onHeader, onBlankRow }
       yield* closedUnlessWhole(read({ chunks: contentOf(), schema, options, findKnown }))
     },
     sha256: async () => {
