@@ -796,6 +796,8 @@ export interface components {
         "X-Request-Id": string;
         /** @description The names of at most 10 query parameters that the operation does not know. */
         "X-Ignored-Parameters": string;
+        /** @description On an empty page, the query parameters whose value looks like several values in one, such as `A,B`. Repeat the parameter for each. */
+        "X-Joined-Parameters": string;
         /** @description How many requests a second the client may send. Absent without a limit. */
         "RateLimit-Limit": string;
         /** @description How many of them are left in this second. */
@@ -1082,6 +1084,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     ETag: components["headers"]["ETag"];
                     "As-Of": components["headers"]["As-Of"];
+                    "X-Joined-Parameters": components["headers"]["X-Joined-Parameters"];
                     "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
@@ -1098,6 +1101,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     ETag: components["headers"]["ETag"];
                     "As-Of": components["headers"]["As-Of"];
+                    "X-Joined-Parameters": components["headers"]["X-Joined-Parameters"];
                     "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
@@ -1297,6 +1301,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     ETag: components["headers"]["ETag"];
                     "As-Of": components["headers"]["As-Of"];
+                    "X-Joined-Parameters": components["headers"]["X-Joined-Parameters"];
                     "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
@@ -1313,6 +1318,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     ETag: components["headers"]["ETag"];
                     "As-Of": components["headers"]["As-Of"];
+                    "X-Joined-Parameters": components["headers"]["X-Joined-Parameters"];
                     "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
@@ -1736,6 +1742,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     ETag: components["headers"]["ETag"];
                     "As-Of": components["headers"]["As-Of"];
+                    "X-Joined-Parameters": components["headers"]["X-Joined-Parameters"];
                     "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
@@ -1752,6 +1759,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     ETag: components["headers"]["ETag"];
                     "As-Of": components["headers"]["As-Of"];
+                    "X-Joined-Parameters": components["headers"]["X-Joined-Parameters"];
                     "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
@@ -2004,6 +2012,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     ETag: components["headers"]["ETag"];
                     "As-Of": components["headers"]["As-Of"];
+                    "X-Joined-Parameters": components["headers"]["X-Joined-Parameters"];
                     "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
@@ -2020,6 +2029,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     ETag: components["headers"]["ETag"];
                     "As-Of": components["headers"]["As-Of"];
+                    "X-Joined-Parameters": components["headers"]["X-Joined-Parameters"];
                     "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
@@ -2229,6 +2239,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     ETag: components["headers"]["ETag"];
                     "As-Of": components["headers"]["As-Of"];
+                    "X-Joined-Parameters": components["headers"]["X-Joined-Parameters"];
                     "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
@@ -2245,6 +2256,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
                     ETag: components["headers"]["ETag"];
                     "As-Of": components["headers"]["As-Of"];
+                    "X-Joined-Parameters": components["headers"]["X-Joined-Parameters"];
                     "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
                     "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
                     "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];

@@ -6,6 +6,8 @@ import type { ProblemSlug } from './problem.ts'
 export const answerHeaders = {
   'X-Request-Id': 'Names the request; the same as in the log and in problems.',
   'X-Ignored-Parameters': `The names of at most ${limits.ignoredNamesMax} query parameters that the operation does not know.`,
+  'X-Joined-Parameters':
+    'On an empty page, the query parameters whose value looks like several values in one, such as `A,B`. Repeat the parameter for each.',
   'RateLimit-Limit': 'How many requests a second the client may send. Absent without a limit.',
   'RateLimit-Remaining': 'How many of them are left in this second.',
   'RateLimit-Reset': 'In how many seconds all of them are there again.',

@@ -247,7 +247,7 @@ export function listOperation<const Columns extends string, const Names extends 
   const { orderBy, filters, envelope, view, ...rest } = declaration
   const { path, scope } = rest
   const { query, filter } = partsOf(filters)
-  const headers = ['ETag', 'As-Of'] as const
+  const headers = ['ETag', 'As-Of', 'X-Joined-Parameters'] as const
   const declared = operation({
     ...rest,
     method: 'GET',

@@ -37,6 +37,8 @@ export type Trace = {
   limitHeaders?: Readonly<Record<string, string>>
   /** Names of unknown query parameters, safe in a header. */
   ignoredParameters?: readonly string[]
+  /** Names of parameters whose value looks like several, where no record has it. */
+  joinedParameters?: readonly string[]
   /** The trace that the caller has named or, where traces are sent, the span of the request. */
   context?: TraceContext
   /** The span of the request, if its trace is recorded. */

@@ -3,7 +3,8 @@ import { printable } from '../values/printable.ts'
 
 /** One line for a person at a terminal. It has no query, since one may hold account references. */
 export function requestLine({ trace, method, status, durationMs }: Served, at: Date): string {
-  const { operation = 'no operation', customer = '-', problem, fault, ignoredParameters } = trace
+  const { operation = 'no operation', customer = '-', problem, fault } = trace
+  const { ignoredParameters, joinedParameters } = trace
   return [
     at.toTimeString().slice(0, 8),
     String(status),
@@ -15,5 +16,8 @@ export function requestLine({ trace, method, status, durationMs }: Served, at: D
     ...(problem === undefined ? [] : [problem]),
     ...(fault === undefined ? [] : [`fault: ${fault}`]),
     ...(ignoredParameters === undefined ? [] : [`ignored: ${ignoredParameters.join(', ')}`]),
+    ...(joinedParameters === undefined
+      ? []
+      : [`several values in one: ${joinedParameters.join(', ')}`]),
   ].join('  ')
 }

@@ -381,6 +381,24 @@ for (const list of lists) {
       }
     })
 
+    test('names a filter with several values in one in X-Joined-Parameters, where none matches', async () => {
+      const filters = ownOf(list).filter(([, type]) => validOf('', type) === 'some-text')
+      for (const [name] of filters) {
+        const joined = ['A,B', 'A%2C%20B', '%5B%22A%22%5D', '%7B%22A%22%3A1%7D']
+        for (const value of [...joined, 'A', ',', 'A,', '%5BA']) {
+          const called = await callWith(list, `${name}=${value}`)
+          const expected = joined.includes(value) ? name : null
+          assert.deepEqual(
+            [called.status, valuesOf(called, list), called.headers.get('x-joined-parameters')],
+            [200, [], expected],
+            `${name}=${value}`,
+          )
+        }
+      }
+      const matched = await callWith(list, 'limit=3')
+      assert.equal(matched.headers.get('x-joined-parameters'), null)
+    })
+
     test('treats an empty page_cursor as the first page and refuses malformed or repeated ones', async () => {
       const plain = await callWith(list, 'limit=3')
       const called = await callWith(list, 'limit=3&page_cursor=')

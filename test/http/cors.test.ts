@@ -67,6 +67,7 @@ describe('with configured origins', () => {
         'retry-after',
         'www-authenticate',
         'x-ignored-parameters',
+        'x-joined-parameters',
       ]) {
         assert.ok(exposed.includes(name), name)
       }

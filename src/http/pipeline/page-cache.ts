@@ -1,10 +1,11 @@
 import type { Answer } from '../../contract/request.ts'
 
-/** A page as it was answered, its number of records, and the parameters that it ignored. */
+/** A page as it was answered, its number of records, and what its headers say of the parameters. */
 export type KeptPage = {
   readonly answer: Answer
   readonly rows: number
   readonly ignored: readonly string[] | undefined
+  readonly joined?: readonly string[] | undefined
 }
 
 /**

@@ -4,7 +4,7 @@ import type { GetOperation, ListOperation } from '../../contract/operation.ts'
 import { pastInstant } from '../../contract/past-instant.ts'
 import type { Principal, Tenant } from '../../contract/principal.ts'
 import { echo, problem } from '../../contract/problem.ts'
-import type { Request, ReserveAnswer } from '../../contract/request.ts'
+import type { Request, ReserveAnswer, Trace } from '../../contract/request.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { limits } from '../../platform/limits.ts'
 import type { Metrics } from '../../platform/metrics/metrics.ts'
@@ -17,6 +17,7 @@ import type { CursorKeys } from './cursor.ts'
 import type { PageCache } from './page-cache.ts'
 import { instantOf } from './past-place.ts'
 import type { Reading } from './reading.ts'
+import type { ListInput } from './validate.ts'
 
 type ListDeps = {
   readonly store: Pick<Store, 'customers'>
@@ -88,6 +89,7 @@ export function readList(
       const { trace } = request
       trace.rows = kept.rows
       if (kept.ignored !== undefined) trace.ignoredParameters = kept.ignored
+      if (kept.joined !== undefined) trace.joinedParameters = kept.joined
       const answer = unlessMatched(kept.answer, request.headers['if-none-match'])
       await reserveAnswer(caller.clientId, answer.body?.length ?? 0, trace)
       return answer
@@ -102,7 +104,7 @@ export function readList(
         const page = isOwn
           ? await store.customers.pageAsOf(caller.tenant, list.view, selection)
           : emptyPage
-        trace.rows = page.rows
+        noteRows(trace, input, page)
         return { page: { ...page, asOf }, headers: { 'as-of': printInstant(asOf) } }
       }
       const mayKeep = isOwn && place === undefined
@@ -121,17 +123,25 @@ export function readList(
         ? await store.customers.page(caller.tenant, list.view, selection)
         : emptyPage
       const { rows, revision } = page
-      trace.rows = rows
+      noteRows(trace, input, page)
       const etag = etagOf(list, caller, request, revision, cursorKeys)
       return {
         page: { ...page, changedAt: revision.changedAt },
         headers: pageHeaders(etag, revision),
         keep: mayKeep
-          ? (answer) => pages.keep(key, { answer, rows, ignored: trace.ignoredParameters })
+          ? (answer) => {
+              const { ignoredParameters: ignored, joinedParameters: joined } = trace
+              pages.keep(key, { answer, rows, ignored, joined })
+            }
           : undefined,
       }
     },
   }
+}
+
+function noteRows(trace: Trace, { joined }: ListInput, { rows }: Pick<Page, 'rows'>): void {
+  trace.rows = rows
+  if (rows === 0 && joined.length > 0) trace.joinedParameters = joined
 }
 
 /** The memory to reserve for a page that is not read yet, in bytes. */

@@ -151,6 +151,7 @@ export async function buildServer(options: ServerOptions): Promise<Server> {
         'retry-after',
         'www-authenticate',
         'x-ignored-parameters',
+        'x-joined-parameters',
         'x-request-id',
       ],
       strictPreflight: false,

@@ -31,11 +31,12 @@ export function logRequest(log: Logger, served: Served): void {
   const { trace, id, method, status, durationMs, address } = served
   // The peer's address is personal data, so only a refusal needs it: to find an attacker.
   const isRefused = status === 401 || status === 403 || status === 429
-  const ignored = served.logsIgnoredParameters === true ? trace.ignoredParameters : undefined
+  const { ignoredParameters: ignored, joinedParameters: joined } =
+    served.logsIgnoredParameters === true ? trace : ({} as Served['trace'])
   // A failure that a test has created is no defect.
   const isDefect = status >= 500 && trace.fault === undefined
   // A warning, because the sandbox shows nothing less by default.
-  const level = isDefect ? 'error' : ignored === undefined ? 'info' : 'warn'
+  const level = isDefect ? 'error' : (ignored ?? joined) === undefined ? 'info' : 'warn'
   if (!log.isLevelEnabled(level)) return
   // Members that are undefined are not written.
   const line = {
@@ -47,6 +48,7 @@ export function logRequest(log: Logger, served: Served): void {
     refusal: trace.refusal,
     address: isRefused ? address : undefined,
     ignoredParameters: ignored,
+    joinedParameters: joined,
     rows: trace.rows,
     fee: trace.fee,
     durationMs: Math.round(durationMs * 100) / 100,
@@ -54,5 +56,10 @@ export function logRequest(log: Logger, served: Served): void {
     ...(trace.context !== undefined && traceMembers(trace.context)),
     err: trace.cause,
   }
-  log[level](line, level === 'warn' ? 'request with unknown parameters' : REQUEST_LINE)
+  log[level](line, level === 'warn' ? warningOf(ignored) : REQUEST_LINE)
 }
+
+const warningOf = (ignored: readonly string[] | undefined): string =>
+  ignored === undefined
+    ? 'request without a match, with several values in one parameter'
+    : 'request with unknown parameters'

@@ -37,7 +37,7 @@ export function breakOff(
 export function headersOf(
   answer: Answer,
   common: Headers,
-  { limitHeaders, ignoredParameters }: Trace,
+  { limitHeaders, ignoredParameters, joinedParameters }: Trace,
 ): Headers {
   const headers = { ...common }
   // Without a body, as in a 304, there is no content type.
@@ -46,6 +46,7 @@ export function headersOf(
   if (ignoredParameters !== undefined) {
     headers['x-ignored-parameters'] = ignoredParameters.join(', ')
   }
+  if (joinedParameters !== undefined) headers['x-joined-parameters'] = joinedParameters.join(', ')
   return Object.assign(headers, answer.headers)
 }
 

@@ -35,6 +35,12 @@ export const listSandboxRequests = control({
                   Type.Array(Type.String()),
                 ),
               ),
+              joined_parameters: Type.Optional(
+                about(
+                  'Query parameters with a value that looks like several, which no record has.',
+                  Type.Array(Type.String()),
+                ),
+              ),
               duration_ms: about('How long it took.', Type.Number()),
               request_id: about('The same as in the X-Request-Id header.', Type.String()),
             }),

@@ -56,6 +56,7 @@ const shown = ({ trace, method, status, durationMs, id }: Served, now: bigint) =
   problem: trace.problem,
   fault: trace.fault,
   ignored_parameters: trace.ignoredParameters,
+  joined_parameters: trace.joinedParameters,
   duration_ms: Math.round(durationMs * 100) / 100,
   request_id: id,
 })
