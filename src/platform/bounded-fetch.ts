@@ -2,6 +2,8 @@ export type BoundedRequest = Pick<RequestInit, 'method' | 'headers' | 'body'> & 
   /** Aborts the request. Give it the deadline: no other time limit applies. */
   readonly signal: AbortSignal
   readonly answerBytesMax: number
+  /** By default a redirect counts as not reached; `manual` names its status. None is followed. */
+  readonly redirect?: 'error' | 'manual'
 }
 
 /**
@@ -14,7 +16,7 @@ export async function fetchBounded(url: string, request: BoundedRequest): Promis
     throw new Error(init.signal.aborted ? 'did not answer in time' : reason, { cause })
   }
   // A redirect could carry the request's authorization to a host that nobody configured.
-  const pending = fetch(url, { ...init, redirect: 'error' })
+  const pending = fetch(url, { redirect: 'error', ...init })
   const response = await pending.catch(failWith('cannot be reached'))
   if (!response.ok) {
     await response.body?.cancel()

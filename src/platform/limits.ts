@@ -329,7 +329,12 @@ export const limits = {
   /** For the address of the keys and the keys together. */
   issuerTimeoutMs: 5000,
   issuerAnswerBytesMax: 262_144,
-  issuerKeysMax: 100,
+  /** Usable keys of a set. A look-up among so many takes 0.1 ms. */
+  issuerKeysMax: 1000,
+  /** A token of anyone is checked with each key of its id, so few share one. */
+  issuerKeysOfOneIdMax: 10,
+  /** Unusable keys that a log line names; the rest are counted. */
+  issuerKeysNamedMax: 20,
   /** Records of one call of the sandbox: ten times its own, and held in memory whole. */
   sandboxRecordsBytesMax: 16 * 1024 * 1024,
   /** Customers of a sandbox: a test run has one for each test. Bounds all that follows. */

@@ -113,6 +113,27 @@ test('refuses other keys, algorithms and types of assertion', async (t) => {
   assert.deepEqual([wrongType.status, wrongType.body.error], [400, 'invalid_request'])
 })
 
+test('accepts an assertion that names none of the client’s keys, signed with any of them', async (t) => {
+  const { command, now, send, url } = await assertionWorld(t)
+  const pairs = await Promise.all([1, 2].map(() => generateKeyPair('ES256', { extractable: true })))
+  const keys = await Promise.all(
+    pairs.map(async ({ publicKey }, at) => ({ ...(await exportJWK(publicKey)), kid: `k${at}` })),
+  )
+  const method = { kind: 'keys', jwks: JSON.stringify({ keys }) } as const
+  const wanted = { customerId: 'acme', name: 'Two keys', scopes: undefined, method }
+  const made = await createClient(command, wanted)
+  assert('client' in made)
+  const { id } = made.client
+  const stranger = await generateKeyPair('ES256')
+  const statuses: number[] = []
+  for (const { privateKey } of [...pairs, stranger]) {
+    const claims = { iss: id, sub: id, aud: url, jti: crypto.randomUUID(), exp: now + 60 }
+    const assertion = new SignJWT(claims).setProtectedHeader({ alg: 'ES256' })
+    statuses.push((await send(await assertion.sign(privateKey))).status)
+  }
+  assert.deepEqual(statuses, [200, 200, 401])
+})
+
 test('refuses a secret from a client with keys, and an assertion from a client with a secret', async (t) => {
   const { assertion, id, send, token } = await assertionWorld(t)
   assert.equal((await token({ client_id: id, client_secret: 'x' })).status, 401)

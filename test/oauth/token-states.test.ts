@@ -1,17 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { pino } from 'pino'
 import { createSampleClient, disableClient } from '../../src/oauth/clients/clients.ts'
 import { confirmClients, startRecovery } from '../../src/oauth/clients/confirm-clients.ts'
 import { fetchToken } from '../support/harness.ts'
 import { assertAccepted, assertRefused } from './support/assert-checked.ts'
+import { linesOfLog } from './support/lines-of-log.ts'
 import { acme, acmeScopes, oauthWorld } from './support/oauth-world.ts'
-
-function linesOfLog() {
-  const lines: string[] = []
-  const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) })
-  return { lines: () => lines, log }
-}
 
 const asAcme = { client_id: acme.id, client_secret: acme.secret }
 const asGlobex = { client_id: 'client_globex', client_secret: 'globex_secret_1' }

@@ -240,7 +240,7 @@ test('a failed fetch is repeated for an unknown key id at most every thirty seco
   assertAccepted(await checkToken(known))
 })
 
-for (const mode of ['failing', 'redirecting', 'huge', 'doubled', 'no set']) {
+for (const mode of ['failing', 'redirecting', 'huge', 'no set']) {
   test(`keeps the known keys while the issuer is ${mode}`, async (t) => {
     const { oauth, order, sign, checkToken } = await issuerWorld(t)
     const token = await sign()

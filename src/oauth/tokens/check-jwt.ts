@@ -5,6 +5,7 @@ import {
   type JWTPayload,
   type JWTVerifyGetKey,
   type JWTVerifyOptions,
+  type JWTVerifyResult,
   jwtVerify,
 } from 'jose'
 import { Problem } from '../../contract/problem.ts'
@@ -53,11 +54,32 @@ export async function checkJwt(
   const getKey: JWTVerifyGetKey = typeof key === 'function' ? key : () => key
   const currentDate = new Date(Number(now / 1000n))
   try {
-    const { payload, protectedHeader } = await jwtVerify(token, getKey, { ...options, currentDate })
+    const { payload, protectedHeader } = await verify(token, getKey, { ...options, currentDate })
     return { payload, typ: protectedHeader.typ }
   } catch (error) {
     if (error instanceof Problem) throw error
     return refusalOf(error)
+  }
+}
+
+/** Tries every key that fits the header: several may have one id, or none. */
+async function verify(
+  token: string,
+  getKey: JWTVerifyGetKey,
+  options: JWTVerifyOptions,
+): Promise<JWTVerifyResult> {
+  try {
+    return await jwtVerify(token, getKey, options)
+  } catch (several) {
+    if (!(several instanceof errors.JWKSMultipleMatchingKeys)) throw several
+    for await (const key of several) {
+      try {
+        return await jwtVerify(token, key, options)
+      } catch (error) {
+        if (!(error instanceof errors.JWSSignatureVerificationFailed)) throw error
+      }
+    }
+    throw new errors.JWSSignatureVerificationFailed()
   }
 }
 

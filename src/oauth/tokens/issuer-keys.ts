@@ -1,11 +1,20 @@
-import { createRemoteJWKSet, customFetch, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose'
+import {
+  createLocalJWKSet,
+  createRemoteJWKSet,
+  customFetch,
+  errors,
+  type JWTVerifyGetKey,
+} from 'jose'
 import type { Background } from '../../background.ts'
 import { problem } from '../../contract/problem.ts'
 import { fetchBounded } from '../../platform/bounded-fetch.ts'
 import { limits } from '../../platform/limits.ts'
 import type { Logger } from '../../platform/log.ts'
+import { parseJson } from '../../platform/parse-json.ts'
 import { isSafeUrl, type TrustedIssuer } from '../../platform/settings/trusted-issuers.ts'
 import { systemTime } from '../../platform/time.ts'
+import { openTimeSlices } from '../../platform/time-slices.ts'
+import { isForOtherPurpose, type LeftOut, readKeySet } from './read-key-set.ts'
 
 /** The public keys of one trusted issuer, refreshed in the background. */
 export type IssuerKeys = {
@@ -27,21 +36,34 @@ export type IssuerKeysDeps = {
 /** Starts to fetch the keys without waiting: an issuer that is down must not delay the start. */
 export function openIssuerKeys({ issuer, log, background }: IssuerKeysDeps): IssuerKeys {
   let known: { readonly text: string; readonly atMs: number } | undefined
+  let withoutId = createLocalJWKSet({ keys: [] })
   let generation = 0
   let isFailed = false
+  /** What the issuer did when the keys could not be fetched. */
+  let failure = 'cannot be reached'
+  const slices = openTimeSlices()
+  const noteLeftOut = openNotes(issuer, log)
 
   // Answers a failed fetch with the known keys, which then serve on. A failure cools down too.
   const fetchKeys = async (_url: string, { signal }: { readonly signal: AbortSignal }) => {
     const atMs = systemTime.elapsedMs()
+    let url = issuer.jwksUri ?? metadataUrl(issuer)
     try {
-      const url = issuer.jwksUri ?? (await discoverKeysUrl(issuer, signal))
-      const text = JSON.stringify(readKeySet(await fetchJson(url, signal)))
+      if (issuer.jwksUri === undefined) url = keysUrl(await fetchJson(url, signal), issuer)
+      const document = await fetchJson(url, signal)
+      const set = await readKeySet(document, issuer.algorithms, slices.next)
+      if (set === undefined) throw new Error('answered what is no JSON Web Key Set')
+      const { keys, leftOut } = set
+      const text = JSON.stringify({ keys })
       if (text !== known?.text) generation += 1
       known = { text, atMs }
+      withoutId = createLocalJWKSet({ keys: keys.filter(({ kid }) => kid === undefined) })
+      noteLeftOut(leftOut)
       isFailed = false
     } catch (error) {
       isFailed = true
-      const fields = { err: error, issuer: issuer.issuer }
+      failure = (error as Error).message
+      const fields = { err: error, issuer: issuer.issuer, url: url.replace(/\?.*/s, '') }
       log.warn(fields, 'the keys of a trusted issuer cannot be fetched')
     }
     return new Response(known?.text ?? '{"keys":[]}')
@@ -57,9 +79,17 @@ export function openIssuerKeys({ issuer, log, background }: IssuerKeysDeps): Iss
     // A request that comes during a fetch shares its result.
     if (known === undefined && (keys.reloading || !keys.coolingDown)) await keys.reload()
     const isUsable = known !== undefined && systemTime.elapsedMs() - known.atMs <= staleMs
-    if (isUsable) return await keys(header, token)
-    const detail = 'the issuer of this token cannot be reached, try again shortly'
-    throw problem('unavailable', detail, { retryAfter: 30 })
+    if (!isUsable) {
+      const detail = `the issuer of this token ${failure}, try again shortly`
+      throw problem('unavailable', detail, { retryAfter: 30 })
+    }
+    try {
+      return await keys(header, token)
+    } catch (error) {
+      if (!(error instanceof errors.JWKSNoMatchingKey)) throw error
+      // RFC 7515 appendix D: a key without an id may be the one that the token names.
+      return await withoutId({ alg: header.alg })
+    }
   }
   const fetching = background.start(
     'fetch-issuer-keys',
@@ -75,40 +105,42 @@ export function openIssuerKeys({ issuer, log, background }: IssuerKeysDeps): Iss
 
 const staleMs = limits.issuerStaleSeconds * 1000
 
+/** Names the entries that are left out in the log, once for each change of them. */
+function openNotes({ issuer }: TrustedIssuer, log: Logger): (leftOut: readonly LeftOut[]) => void {
+  let noted = ''
+  return (leftOut) => {
+    const keys = leftOut.slice(0, limits.issuerKeysNamedMax)
+    const fields = { issuer, count: leftOut.length, keys }
+    const text = JSON.stringify(fields)
+    if (text === noted) return
+    noted = text
+    if (leftOut.length === 0) return
+    const level = leftOut.every(isForOtherPurpose) ? 'info' : 'warn'
+    log[level](fields, 'keys of a trusted issuer are left out')
+  }
+}
+
+/** Throws an Error whose message, which callers see, goes on after the name of the issuer. */
 async function fetchJson(url: string, signal: AbortSignal): Promise<unknown> {
   const { issuerAnswerBytesMax: answerBytesMax } = limits
   const headers = { accept: 'application/json' }
-  try {
-    return JSON.parse(await fetchBounded(url, { headers, signal, answerBytesMax }))
-  } catch (cause) {
-    throw new Error(`${url}: ${cause instanceof Error ? cause.message : cause}`, { cause })
-  }
+  const text = await fetchBounded(url, { headers, signal, answerBytesMax, redirect: 'manual' })
+  const document = parseJson(text)
+  if (document === undefined) throw new Error('answered what is no JSON')
+  return document
 }
 
-async function discoverKeysUrl(issuer: TrustedIssuer, signal: AbortSignal): Promise<string> {
-  const url = `${issuer.issuer.replace(/\/$/, '')}/.well-known/openid-configuration`
-  const metadata = await fetchJson(url, signal)
+const metadataUrl = ({ issuer }: TrustedIssuer): string =>
+  `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`
+
+function keysUrl(metadata: unknown, { issuer }: TrustedIssuer): string {
   const { issuer: name, jwks_uri: keys } = { ...(metadata as Record<string, unknown> | null) }
   // RFC 8414 section 3.3. Otherwise one issuer could present its keys as another's.
-  if (name !== issuer.issuer) throw new Error(`${url} names another issuer`)
-  if (typeof keys !== 'string' || !isSafeUrl(keys)) throw new Error(`${url} has no safe jwks_uri`)
+  if (name !== issuer) throw new Error('names another issuer in its metadata')
+  if (typeof keys !== 'string' || !isSafeUrl(keys)) throw new Error('names no safe jwks_uri')
   // A remote issuer must not direct this request to a service on this host.
-  if (keys.startsWith('http:') && !issuer.issuer.startsWith('http:')) {
-    throw new Error(`${url} has a jwks_uri that is not https`)
+  if (keys.startsWith('http:') && !issuer.startsWith('http:')) {
+    throw new Error('names a jwks_uri that is not https')
   }
   return keys
-}
-
-/** The signature keys of a key set. Throws if it is malformed or two keys share an id. */
-function readKeySet(document: unknown): JSONWebKeySet {
-  const { keys } = { ...(document as { keys?: unknown } | null) }
-  if (!Array.isArray(keys) || keys.length > limits.issuerKeysMax) {
-    throw new Error('the document is not a JSON Web Key Set')
-  }
-  const publicKeys = keys.filter(
-    ({ kty, use }) => ['EC', 'RSA', 'OKP'].includes(kty) && (use ?? 'sig') === 'sig',
-  )
-  const ids = publicKeys.map(({ kid }) => kid)
-  if (new Set(ids).size !== ids.length) throw new Error('two keys of the set have the same kid')
-  return { keys: publicKeys }
 }

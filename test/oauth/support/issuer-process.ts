@@ -28,7 +28,6 @@ function answerKeys(response: ServerResponse): void {
     failing: () => send(500, {}),
     redirecting: () => send(302, {}, { location: '/elsewhere' }),
     huge: () => send(200, { keys: [key.jwk], padding: 'x'.repeat(400_000) }),
-    doubled: () => send(200, { keys: [key.jwk, key.jwk] }),
     'no set': () => send(200, [1, 2]),
     secret: () => send(200, { keys: [{ kty: 'oct', k: 'c2VjcmV0', kid: key.kid }] }),
     broken: () => send(200, { keys: [{ kty: 'RSA', n: 'AQAB', e: 'AQAB', kid: key.kid }] }),
