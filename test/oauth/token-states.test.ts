@@ -178,19 +178,6 @@ test('after a restore every request answers 503 until the clients are confirmed;
   assert.match(lines().at(-1) ?? '', /the store is reconciled/)
 })
 
-test('serves metadata with the configured URL under both well-known paths', async (t) => {
-  const { send, url } = await oauthWorld(t)
-  const headers = { 'x-forwarded-host': 'evil.example' }
-  const first = await send('/.well-known/oauth-authorization-server', { headers })
-  const second = await send('/.well-known/openid-configuration', { headers })
-  assert.deepEqual(first.body, second.body)
-  assert.equal(first.status, 200)
-  assert.equal(first.body.issuer, url)
-  assert.equal(first.body.token_endpoint, `${url}/oauth2/token`)
-  assert.deepEqual(first.body.grant_types_supported, ['client_credentials'])
-  assert.ok(!('response_types_supported' in first.body), 'Authlib refuses an empty list')
-})
-
 test('publishes the signing key, the next key, and the last key until it has retired', async (t) => {
   const { clock, command, oauth, send } = await oauthWorld(t)
   const published = async () => (await send('/.well-known/jwks.json', {})).body.keys

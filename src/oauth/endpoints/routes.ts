@@ -17,6 +17,7 @@ const revocationPath = '/oauth2/revoke'
 const introspectionPath = '/oauth2/introspect'
 const keySetPath = '/.well-known/jwks.json'
 const metadataPath = '/.well-known/oauth-authorization-server'
+const openIdPath = '/.well-known/openid-configuration'
 
 /** The endpoints that act on tokens. */
 export function oauthRoutes(deps: TokenEndpointDeps & TokenStateDeps): readonly Route[] {
@@ -62,22 +63,35 @@ export function oauthDocuments({
   cache,
   clock,
 }: Pick<TokenEndpointDeps, 'issuer' | 'cache' | 'clock'>): readonly PublicDocument[] {
-  const document = (path: string, read: () => object): PublicDocument => ({
-    path,
-    operation: path,
+  const document = (operation: string, read: () => object, suffix = ''): PublicDocument => ({
+    path: operation + suffix,
+    operation,
     contentType: 'application/json',
     // Short, so that other servers learn of a new key before many tokens are signed with it.
     cacheControl: 'public, max-age=60',
     body: () => JSON.stringify(read()),
   })
   const metadata = () => serverMetadata(issuer())
+  const openId = () => ({ ...metadata(), ...openIdMembers })
   const keySet = () => ({ keys: publishedKeys(cache.current().signingKeys, clock()) })
   return [
-    document(metadataPath, metadata),
-    // Bursar does not implement OpenID Connect, but some client libraries look here first.
-    document('/.well-known/openid-configuration', metadata),
+    ...metadataSuffixes(issuer()).flatMap((suffix) => [
+      document(metadataPath, metadata, suffix),
+      document(openIdPath, openId, suffix),
+    ]),
     { ...document(keySetPath, keySet), changes: true },
   ]
+}
+
+/**
+ * What follows a well-known path: nothing, as a proxy passes it on that removes the issuer's path,
+ * or that path itself (RFC 8414 sections 3.1 and 5). The port of an issuer may change until the
+ * server listens, its path does not.
+ */
+function metadataSuffixes(issuer: string): readonly string[] {
+  const path = new URL(issuer).pathname.replace(/\/$/, '')
+  // The router gives other characters a meaning, so whatever follows the first one is accepted.
+  return path === '' ? [''] : ['', path.replace(/[^\w./~-].*$/, '*')]
 }
 
 /** Authorization server metadata (RFC 8414 section 2). URLs come from configuration, not `Host`. */
@@ -90,8 +104,8 @@ function serverMetadata(issuer: string): object {
     revocation_endpoint: issuer + revocationPath,
     introspection_endpoint: issuer + introspectionPath,
     scopes_supported: customerScopes,
-    // RFC 8414 requires response_types_supported, but there is no authorization endpoint to have
-    // one. Authlib refuses an empty list, and every known client reads metadata without it.
+    // Without response_types_supported: there is no authorization endpoint to have one, and RFC
+    // 8414 section 3.2 forbids an empty list.
     grant_types_supported: ['client_credentials'],
     token_endpoint_auth_methods_supported: methods,
     token_endpoint_auth_signing_alg_values_supported: assertionAlgorithms,
@@ -100,4 +114,15 @@ function serverMetadata(issuer: string): object {
     introspection_endpoint_auth_methods_supported: methods,
     introspection_endpoint_auth_signing_alg_values_supported: assertionAlgorithms,
   }
+}
+
+/**
+ * Bursar does not implement OpenID Connect, but some client libraries look there first and get
+ * tokens with what they find. Others refuse a document without these members (OpenID Connect
+ * Discovery section 3), which also requires RS256. No ID token is ever issued.
+ */
+const openIdMembers = {
+  response_types_supported: ['none'],
+  subject_types_supported: ['public'],
+  id_token_signing_alg_values_supported: ['ES256', 'RS256'],
 }

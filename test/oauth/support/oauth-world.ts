@@ -19,6 +19,8 @@ import { setClock } from './time.ts'
 export type OAuthWorldOptions = {
   /** The system clock, for libraries that read it themselves. */
   readonly clock?: () => bigint
+  /** The URL of its server by default. */
+  readonly issuer?: string
   readonly issuers?: readonly TrustedIssuer[]
   readonly log?: PinoLogger
   readonly rateLimit?: RateLimit
@@ -58,7 +60,7 @@ export async function oauthWorld(context: TestContext, options: OAuthWorldOption
     store,
     keyring: await openKeys(store),
     config: { tokenLifeSeconds: 900, credentialsAgeSecondsMax: 60, trustedIssuers },
-    issuer: () => url,
+    issuer: () => options.issuer ?? url,
     clock,
     log: options.log ?? pino({ level: 'silent' }),
     rateLimit: options.rateLimit ?? (async () => {}),
