@@ -166,6 +166,7 @@ export async function startService(sources: ServiceDeps): Promise<Service> {
     clock,
     metrics,
     clockMoves: sources.clockMoves ?? false,
+    explains: sources.extend !== undefined,
     background,
     rateLimit: openRateLimit(config.oauthRequestsPerSecondMax),
     ...(sources.guessLimiter && { limiter: sources.guessLimiter }),

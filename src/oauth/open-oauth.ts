@@ -24,6 +24,8 @@ export type OAuthDeps = {
   /** Whether tests move `clock`, also back. */
   readonly clockMoves?: boolean
   readonly log: Logger
+  /** Whether an answer says why an assertion is refused, as a sandbox's does. */
+  readonly explains?: boolean
   readonly metrics?: Metrics
   readonly background: Background
   readonly rateLimit: RateLimit

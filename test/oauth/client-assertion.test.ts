@@ -4,13 +4,14 @@ import { type TestContext, test } from 'node:test'
 import { exportJWK, exportSPKI, generateKeyPair, type JWTPayload, SignJWT } from 'jose'
 import { createClient, readClientKeys } from '../../src/oauth/clients/clients.ts'
 import { assertRefused } from './support/assert-checked.ts'
-import { acme, oauthWorld } from './support/oauth-world.ts'
+import { linesOfLog } from './support/lines-of-log.ts'
+import { acme, type OAuthWorldOptions, oauthWorld } from './support/oauth-world.ts'
 
 const type = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer'
 
 /** A client with its own signing key, and a function that sends any assertion. */
-async function assertionWorld(context: TestContext) {
-  const world = await oauthWorld(context)
+async function assertionWorld(context: TestContext, options: OAuthWorldOptions = {}) {
+  const world = await oauthWorld(context, options)
   const pair = await generateKeyPair('ES256', { extractable: true })
   const jwk = { ...(await exportJWK(pair.publicKey)), kid: 'k1' }
   const read = await readClientKeys(JSON.stringify({ keys: [jwk] }))
@@ -84,6 +85,42 @@ test('refuses assertions for another audience, of another client or with a long 
     assert.deepEqual([status, body.error], [401, 'invalid_client'], JSON.stringify(claims))
   }
 })
+
+for (const explains of [false, true]) {
+  test(`says why it refuses an assertion in the log${explains ? ' and, in a sandbox, in the answer' : ' alone'}`, async (t) => {
+    const { log, lines } = linesOfLog()
+    const { assertion, id, now, send, url } = await assertionWorld(t, { explains, log })
+    const audience = `aud must be ${url} as a string, and not the URL of an endpoint`
+    const used = await assertion()
+    assert.equal((await send(used)).status, 200)
+    const cases: readonly (readonly [made: () => string | Promise<string>, why: string])[] = [
+      [() => assertion({ aud: `${url}/oauth2/token` }), audience],
+      [() => assertion({ aud: [url, `${url}/oauth2/token`] }), audience],
+      [() => assertion({ aud: [url] }), audience],
+      [() => assertion({ aud: `${url}/` }), audience],
+      [() => assertion({ aud: 'https://other.example' }), audience],
+      [() => assertion({}, { typ: 'at+jwt' }), 'wrong type'],
+      [() => assertion({}, { kid: 'k2' }), 'unknown key'],
+      [() => assertion({ iss: 'someone' }), 'wrong claims'],
+      [() => assertion({ exp: now - 6 }), 'expired'],
+      [() => assertion({ exp: now + 306 }), 'lives too long'],
+      [() => assertion({ iat: now + 6 }), 'not yet valid'],
+      [() => assertion({ jti: '' }), 'wrong claims'],
+      [() => used, 'used before'],
+    ]
+    for (const [made, why] of cases) {
+      const { body } = await send(await made())
+      const detail = 'client authentication failed'
+      const error_description = explains ? `${detail}: ${why}` : detail
+      assert.deepEqual(body, { error: 'invalid_client', error_description }, why)
+      const { msg, client, outcome, why: logged } = JSON.parse(lines().at(-1) ?? '')
+      assert.deepEqual(
+        [msg, client, outcome, logged],
+        ['client authentication', id, 'refused', why],
+      )
+    }
+  })
+}
 
 test('refuses other keys, algorithms and types of assertion', async (t) => {
   const { assertion, id, jwk, now, pair, send } = await assertionWorld(t)

@@ -33,7 +33,11 @@ async function register(...keys: readonly JWK[]): Promise<string> {
   return made.client.id
 }
 
-type KeyOptions = { readonly keyId?: string; readonly fetch?: NonNullable<BursarOptions['fetch']> }
+type KeyOptions = {
+  readonly keyId?: string
+  readonly audience?: string
+  readonly fetch?: NonNullable<BursarOptions['fetch']>
+}
 const clientOf = (clientId: string, privateKey: PrivateKey, options: KeyOptions = {}) =>
   createBursar({ baseUrl: service.url, clientId, privateKey, retryDelayMs: 0, ...options })
 
@@ -96,6 +100,21 @@ describe('a client with a private key gets its tokens', () => {
     }
     assert.deepEqual(lives, expected)
   })
+})
+
+test('a sandbox says which audience it expects of an assertion', async () => {
+  const { privateKey, publicKey } = await generateKeyPair('ES256')
+  const clientId = await register(await exportJWK(publicKey))
+  const audience = `${service.url}/oauth2/token`
+  await assert.rejects(
+    clientOf(clientId, privateKey, { audience }).fiatAccounts.get('x'),
+    (error) => {
+      assert.ok(error instanceof AuthenticationError)
+      const expected = `client authentication failed: aud must be ${service.url} as a string`
+      assert.ok(error.message.includes(expected), error.message)
+      return true
+    },
+  )
 })
 
 describe('a private key', () => {

@@ -5,7 +5,7 @@ import type { Client, ClientWithSecrets } from '../../store/credentials.ts'
 import type { Keyring } from '../../vault/keyring.ts'
 import { oauthError } from '../endpoints/oauth-error.ts'
 import type { Form } from '../endpoints/read-form.ts'
-import { type AssertionDeps, isValidAssertion } from './check-assertion.ts'
+import { type AssertionDeps, assertionFault } from './check-assertion.ts'
 import { isSealed, notSealed } from './client-seal.ts'
 import { findSecret } from './client-secrets.ts'
 import type { GuessLimiter } from './guess-limiter.ts'
@@ -18,6 +18,8 @@ export type AuthenticationDeps = AssertionDeps & {
   readonly rateLimit: RateLimit
   readonly uses: UseRecorder
   readonly log: Logger
+  /** Whether the answer says why an assertion is refused, as a sandbox's does. */
+  readonly explains?: boolean
 }
 
 /** Throws `invalid_client` (401), or a 429 after too many failures from the sender's address. */
@@ -44,22 +46,26 @@ export async function authenticateClient(
   // A store that cannot answer is no failure of the client.
   let outcome: 'succeeded' | 'failed' = 'succeeded'
   let found: ClientWithSecrets | undefined
+  let why: string | undefined
   try {
     found = sealedOnly(await store.findClient(clientId), deps)
     if (typeof found?.customerId === 'string') request.trace.customer = found.customerId
     const client = await checkClient(found, presented, deps)
-    if (client !== undefined) {
+    if (typeof client === 'object') {
       await deps.rateLimit(`client ${client.id}`, request.trace)
       return client
     }
     outcome = 'failed'
+    why = client
   } finally {
     admission.ended(outcome)
   }
   // An unknown client id is not logged: people paste secrets into that field.
-  log.warn({ client: found?.id, address, outcome: 'refused' }, 'client authentication')
+  log.warn({ client: found?.id, address, outcome: 'refused', why }, 'client authentication')
   const headers = presented.by === 'basic' ? basicChallenge : {}
-  throw oauthError('invalid_client', 'client authentication failed', headers)
+  const detail = 'client authentication failed'
+  const explained = deps.explains === true && why !== undefined ? `${detail}: ${why}` : detail
+  throw oauthError('invalid_client', explained, headers)
 }
 
 /** The client, if the program has stored it as it is. */
@@ -72,16 +78,20 @@ function sealedOnly(
   return undefined
 }
 
-/** The client if its credentials are right. Secrets are compared for an unknown client too. */
+/**
+ * The client if its credentials are right, or why its assertion is refused. Secrets are compared
+ * for an unknown client too.
+ */
 async function checkClient(
   found: ClientWithSecrets | undefined,
   presented: Presented,
   deps: AuthenticationDeps,
-): Promise<Client | undefined> {
+): Promise<Client | string | undefined> {
   const client = found?.disabledAt === undefined ? found : undefined
   if (presented.by === 'assertion') {
-    const { assertion } = presented
-    if (client === undefined || !(await isValidAssertion(client, assertion, deps))) return
+    if (client === undefined) return
+    const fault = await assertionFault(client, presented.assertion, deps)
+    if (fault !== undefined) return fault
     deps.uses.record(client, undefined)
     return client
   }

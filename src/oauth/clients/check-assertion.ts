@@ -13,13 +13,16 @@ export type AssertionDeps = {
   readonly clock: Clock
 }
 
-/** Checks a `private_key_jwt` assertion (RFC 7523 section 3) and marks its id as used. */
-export async function isValidAssertion(
+/**
+ * Checks a `private_key_jwt` assertion (RFC 7523 section 3) and marks its id as used. Returns why
+ * it is refused, or undefined for a valid one.
+ */
+export async function assertionFault(
   client: Client,
   assertion: Secret,
   { store, issuer, clock }: AssertionDeps,
-): Promise<boolean> {
-  if (client.method.kind !== 'keys') return false
+): Promise<string | undefined> {
+  if (client.method.kind !== 'keys') return 'the client has no keys'
   const now = clock()
   const { ownSkewSeconds, assertionLifeSecondsMax, assertionIdLengthMax } = limits
   const keys: JSONWebKeySet = JSON.parse(client.method.jwks)
@@ -31,17 +34,24 @@ export async function isValidAssertion(
     requiredClaims: ['exp', 'jti'],
     clockTolerance: ownSkewSeconds,
   })
-  if (isRefusal(checked) || !isAssertionType(checked.typ)) return false
+  // FAPI 2.0: the assertion is made for this issuer alone. Many libraries name the token endpoint.
+  const wrongAudience = `aud must be ${issuer()} as a string, and not the URL of an endpoint`
+  if (checked === 'wrong audience') return wrongAudience
+  if (isRefusal(checked)) return checked
+  if (!isAssertionType(checked.typ)) return 'wrong type'
   const { aud, exp, iat, jti } = checked.payload
   const seconds = secondsOf(now)
-  // FAPI 2.0: the assertion is made for this issuer alone.
-  if (aud !== issuer() || typeof exp !== 'number') return false
-  if (exp > seconds + assertionLifeSecondsMax + ownSkewSeconds) return false
-  if (iat !== undefined && iat > seconds + ownSkewSeconds) return false
-  if (typeof jti !== 'string' || jti === '' || jti.length > assertionIdLengthMax) return false
+  if (aud !== issuer()) return wrongAudience
+  if (typeof exp !== 'number') return 'wrong claims'
+  if (exp > seconds + assertionLifeSecondsMax + ownSkewSeconds) return 'lives too long'
+  if (iat !== undefined && iat > seconds + ownSkewSeconds) return 'not yet valid'
+  if (typeof jti !== 'string' || jti === '' || jti.length > assertionIdLengthMax) {
+    return 'wrong claims'
+  }
   // The id is kept for the clock tolerance past the expiry: until then it could be replayed.
   const keptUntil = BigInt(Math.ceil(exp) + ownSkewSeconds) * 1_000_000n
-  return store.useAssertion(client.id, jti, keptUntil, now)
+  const isNew = await store.useAssertion(client.id, jti, keptUntil, now)
+  return isNew ? undefined : 'used before'
 }
 
 /**

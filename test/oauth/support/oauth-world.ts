@@ -23,6 +23,7 @@ export type OAuthWorldOptions = {
   readonly issuer?: string
   readonly issuers?: readonly TrustedIssuer[]
   readonly log?: PinoLogger
+  readonly explains?: boolean
   readonly rateLimit?: RateLimit
   readonly limiter?: GuessLimiter
   readonly through?: (store: CredentialStore) => CredentialStore
@@ -65,6 +66,7 @@ export async function oauthWorld(context: TestContext, options: OAuthWorldOption
     log: options.log ?? pino({ level: 'silent' }),
     rateLimit: options.rateLimit ?? (async () => {}),
     background: stoppedJobs(),
+    explains: options.explains ?? false,
     ...(options.limiter && { limiter: options.limiter }),
   })
   routes = [...oauth.routes(), ...oauth.documents.map(staticDocument)]
