@@ -45,7 +45,15 @@ export type AuditLog = {
   close(): Promise<void>
 }
 
-export type AuditPlace = Pick<AuditLine, 'chain' | 'sequence'>
+/** A line as it is read. Somebody may have stored it past the checks of the table. */
+export type ReadLine = AuditLine & {
+  /** The bytes of a chain that is no text, which the text of the chain does not tell. */
+  readonly chainBytes?: Uint8Array
+  /** Whether every column has text or a number, as the program writes them. */
+  readonly isLegible: boolean
+}
+
+export type AuditPlace = Pick<ReadLine, 'chain' | 'sequence' | 'chainBytes'>
 
 /** Lines in the order of their times. */
 export type AuditPart = {
@@ -59,10 +67,12 @@ export type AuditPart = {
 
 /** The audit log for its auditor. On PostgreSQL the roles of the program have no right to it. */
 export type AuditReader = {
-  lines(part: AuditPart): Promise<readonly AuditLine[]>
-  /** In the order of the chains, each from its first line on. */
-  linesAfter(place: AuditPlace, linesMax: number): Promise<readonly AuditLine[]>
-  find(place: AuditPlace): Promise<AuditLine | undefined>
+  lines(part: AuditPart): Promise<readonly ReadLine[]>
+  /** In the order of the chains, each from its first line on. Without a place, the first lines. */
+  linesAfter(place: AuditPlace | undefined, linesMax: number): Promise<readonly ReadLine[]>
+  /** How many rows of the table are no lines: a column has no value, or one of another type. */
+  strays(): Promise<bigint>
+  find(place: Pick<AuditLine, 'chain' | 'sequence'>): Promise<ReadLine | undefined>
   anchor(chain: string): Promise<AuditAnchor | undefined>
   /** Replaces the lines of a chain up to the anchor by it, in one transaction. */
   replaceBy(anchor: AuditAnchor): Promise<void>

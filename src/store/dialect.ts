@@ -22,6 +22,8 @@ export type Dialect = {
   /** Runs a query for each value of a list of texts. The query gets the name of the value. */
   readonly forEach: (list: string, count: number, query: (value: string) => string) => string
   readonly boolean: (value: boolean) => string
+  /** Whether columns have values of their types, also in a table whose checks were evaded. */
+  readonly hasTypes: (columns: Readonly<Record<string, 'text' | 'integer'>>) => string
   /** A member of the JSON text in a column, as text. */
   readonly jsonMember: (column: string, member: string) => string
   /** Rows `entry` of one column `value`, from a JSON array in a column, as what follows `from`. */

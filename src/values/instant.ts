@@ -34,7 +34,7 @@ export function parseInstant(text: string): Instant | undefined {
   const eastMs = (offsetHours * 60 + offsetMinutes) * (match[8] === '-' ? -60_000 : 60_000)
   // A number holds the milliseconds of these years exactly, but not the microseconds.
   const micros = BigInt(local - eastMs) * 1000n + BigInt(fraction.slice(0, 6))
-  if (micros < EARLIEST_MICROS || micros > LATEST_MICROS) return undefined
+  if (!isPrintable(micros)) return undefined
   return { micros, finer: fraction.slice(6) !== '000' }
 }
 
@@ -46,6 +46,10 @@ function daysIn(year: number, month: number): number {
   if (month === 2) return (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0 ? 29 : 28
   return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31
 }
+
+/** Whether `printInstant` prints it in the form of RFC 3339. */
+export const isPrintable = (micros: bigint): boolean =>
+  micros >= EARLIEST_MICROS && micros <= LATEST_MICROS
 
 /** Prints UTC with `Z` and the fewest of 0, 3 or 6 fraction digits that lose nothing. */
 export function printInstant(micros: bigint): string {

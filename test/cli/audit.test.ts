@@ -275,6 +275,114 @@ test('audit verify finds a line that was changed, and with heads an end that was
   assert.match(changed.err, /^1 finding: the audit log is not as it was written; keep a copy/)
 })
 
+/** Puts a copy of a line with other values into the log, past the checks of its table. */
+const strangeLine = (values: Readonly<Record<string, string>>): string => {
+  const columns = ['chain', 'sequence', 'at', 'key_id', 'body', 'digest']
+  const copied = columns.map((column) => values[column] ?? column)
+  return `insert into TABLE (${columns.join(', ')}) select ${copied.join(', ')} from kept where sequence = 3`
+}
+
+const nothing = 'cast(null as text)'
+const sameLength = `replace(digest, '0', 'ü')`
+const strangeLines: readonly Readonly<Record<string, string>>[] = [
+  { chain: `''` },
+  { chain: `''`, sequence: '0' },
+  { chain: `''`, sequence: '-1' },
+  ...['0', '-1', '-9223372036854775808', '9223372036854775807'].map((sequence) => ({ sequence })),
+  ...['-9223372036854775808', '9223372036854775807'].map((at) => ({ at, sequence: '5' })),
+  ...['chain', 'key_id', 'digest', 'body'].flatMap((column) =>
+    [`''`, `'é '`, `'﻿' || ${column}`, sameLength].map((value) => ({
+      sequence: '5',
+      [column]: value,
+    })),
+  ),
+  ...[
+    '[]',
+    '{"action":"put","actor":{"type":"client"},"outcome":"done"}',
+    '{"action":"put","actor":{"type":"program"},"outcome":"done","ids":7}',
+    '{"action":"put","actor":{"type":"program"},"outcome":"done","customers":7}',
+    '{"action":"put","actor":{"type":"program"},"outcome":"done","steps":[null]}',
+    '{"action":"put","actor":{"type":"program"},"outcome":"done","command":{}}',
+    '{"action":"put","actor":{"type":"program"},"outcome":"done","kind":{"toString":1}}',
+  ].map((body) => ({ sequence: '5', body: `'${body}'` })),
+  ...(testStore === 'sqlite'
+    ? ['chain', 'key_id', 'digest', 'body'].flatMap((column) =>
+        [`x'ff'`, `x'6100ff'`, `x'eda080'`].map((bytes) => ({
+          sequence: '5',
+          [column]: `cast(${bytes} as text)`,
+        })),
+      )
+    : []),
+]
+
+/** Takes the checks of the table away, as somebody with all rights can. */
+const withoutChecks =
+  testStore === 'sqlite'
+    ? `create table kept as select * from audit_line; drop table audit_line;
+       create table audit_line (chain, sequence, at, key_id, body, digest)`
+    : `create table kept as select * from TABLE;
+       alter table TABLE drop constraint line_pkey, drop constraint line_sequence_check;
+       ${['chain', 'sequence', 'at', 'key_id', 'body', 'digest']
+         .map((column) => `alter table TABLE alter ${column} drop not null`)
+         .join('; ')}`
+
+test('every line that audit shows is verified, whatever its columns hold', async () => {
+  const place = await newPlace()
+  await importOf(place)
+  await change(place, withoutChecks)
+  const run = (...words: string[]) => runBursar(auditorOf(place), ['audit', ...words])
+  const examine = async (values: Readonly<Record<string, string>>) => {
+    await change(
+      place,
+      `delete from TABLE; insert into TABLE select * from kept; ${strangeLine(values)}`,
+    )
+    const what = JSON.stringify(values)
+    const shown = await run()
+    assert.deepEqual([shown.code, shown.err], [0, ''], what)
+    const events = await run('--json')
+    assert.deepEqual([events.code, events.err], [0, ''], what)
+    const verified = await run('verify', '--json')
+    assert.match(verified.err, /^\d+ findings?: the audit log is not as it was written/, what)
+    assert.equal(verified.code, 1, what)
+    const pruned = await run('prune')
+    assert.doesNotMatch(pruned.err, /\n {4}at /, what)
+    return { shown: events.out.split('\n').length - 1, ...JSON.parse(verified.out) }
+  }
+  for (const values of strangeLines) {
+    const { shown, lines } = await examine(values)
+    assert.deepEqual([shown, lines], [5, 5], JSON.stringify(values))
+  }
+  for (const column of ['chain', 'sequence', 'at', 'key_id', 'body', 'digest']) {
+    const isNumber = column === 'sequence' || column === 'at'
+    const other = testStore === 'sqlite' ? ['7.5', `x'00'`, isNumber ? `'a'` : '7'] : []
+    for (const value of [isNumber ? 'cast(null as bigint)' : nothing, ...other]) {
+      const { shown, lines, faults } = await examine({ sequence: '5', [column]: value })
+      assert.deepEqual([shown, lines], [4, 4], `${column} = ${value}`)
+      assert.match(faults.at(-1).detail, /^1 row of the table cannot be lines/)
+    }
+  }
+})
+
+test('pages of strange lines end', async () => {
+  const place = await newPlace()
+  await importOf(place)
+  await change(place, withoutChecks)
+  const many = limits.auditPageLines * 2 + 1
+  const chain = testStore === 'sqlite' ? `cast(x'ff' as text)` : `''`
+  const numbers = `with recursive number (n) as (select 1 union all select n + 1 from number where n < ${many})`
+  await change(
+    place,
+    `delete from TABLE; insert into TABLE ${numbers}
+      select ${chain}, -n, at, key_id, body, digest from kept, number where sequence = 3`,
+  )
+  const shown = await runBursar(auditorOf(place), ['audit', '--json'])
+  assert.equal(shown.out.split('\n').length - 1, many)
+  const { code, out } = await runBursar(auditorOf(place), ['audit', 'verify', '--json'])
+  assert.deepEqual([code, JSON.parse(out).lines, JSON.parse(out).findings], [1, many, many])
+  const pruned = await runBursar(auditorOf(place), ['audit', 'prune'])
+  assert.doesNotMatch(pruned.err, /\n {4}at /)
+})
+
 test('audit verify takes heads from a log with other lines, and refuses a file without any', async () => {
   const place = await newPlace()
   const { errors } = await runProgram(['import', 'fiat-accounts', '-'], {
@@ -368,11 +476,11 @@ test('audit --follow looks for lines again and again, also for those that are st
 async function change(place: StoreLocation, sql: string): Promise<void> {
   const { superuserUrl, commandUrl } = place
   if (superuserUrl !== undefined) {
-    const text = sql.replace('TABLE', 'bursar_audit.line')
+    const text = sql.replaceAll('TABLE', 'bursar_audit.line')
     await withPrimary(addressesOf(superuserUrl), (connection) => connection.execute(text))
     return
   }
   const path = commandUrl.replace(/^sqlite:(.*)\.db$/, '$1.credentials.db')
   using db = new DatabaseSync(path)
-  db.exec(sql.replace('TABLE', 'audit_line'))
+  db.exec(sql.replaceAll('TABLE', 'audit_line'))
 }

@@ -20,7 +20,7 @@ import { addressesOf, testStore } from './test-database.ts'
 export async function allLines(reader: AuditReader): Promise<readonly AuditLine[]> {
   const lines: AuditLine[] = []
   for (;;) {
-    const page = await reader.linesAfter(lines.at(-1) ?? { chain: '', sequence: 0n }, 500)
+    const page = await reader.linesAfter(lines.at(-1), 500)
     lines.push(...page)
     if (page.length < 500) return lines
   }

@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander'
 import { auditActions } from '../../contract/audit-entry.ts'
 import { limits } from '../../platform/limits.ts'
 import type { AuditReader } from '../../store/audit.ts'
-import { parseInstant, printInstant } from '../../values/instant.ts'
+import { isPrintable, parseInstant, printInstant } from '../../values/instant.ts'
 import { type CommonOptions, newCommand, refuseUsage } from '../options.ts'
 import type { Output } from '../output.ts'
 import { auditPruneCommand } from './audit-prune.ts'
@@ -102,8 +102,11 @@ async function show(reader: AuditReader, options: ListOptions, output: Output): 
 /** A body that the program has not written is shown as it is. */
 const textOf = ({ line, entry }: Selected): string =>
   entry === undefined
-    ? `${printInstant(line.at)}  not an entry of this program: line ${line.sequence} of chain ${line.chain}; run audit verify`
+    ? `${timeOf(line.at)}  not an entry of this program: line ${line.sequence} of chain ${line.chain}; run audit verify`
     : lineText(line, entry)
+
+/** No calendar has every number of microseconds that a column may hold. */
+const timeOf = (at: bigint): string => (isPrintable(at) ? printInstant(at) : `at ${at} µs`)
 
 function eventOf({ line, entry }: Selected): string {
   if (entry !== undefined) return JSON.stringify(ocsfEvent(line, entry))

@@ -1,7 +1,8 @@
-import { type AuditEntry, auditActions } from '../../contract/audit-entry.ts'
+import type { AuditEntry } from '../../contract/audit-entry.ts'
 import { limits } from '../../platform/limits.ts'
 import { systemTime } from '../../platform/time.ts'
 import type { AuditLine, AuditPart, AuditReader } from '../../store/audit.ts'
+import { parseEntry } from './parse-entry.ts'
 
 /** What of the log is shown. */
 export type AuditFilter = Pick<AuditPart, 'since' | 'until'> & {
@@ -26,7 +27,7 @@ export async function* selectLines(
     const part = { since, until, after, newestFirst, linesMax: limits.auditPageLines }
     const page = await reader.lines(part)
     for (const line of page) {
-      const selected = { line, entry: parseEntry(line.body) }
+      const selected = { line, entry: parseEntry(line) }
       if (isSelected(selected, filter)) yield selected
     }
     after = page.at(-1)
@@ -111,15 +112,3 @@ const customersOf = ({ customer, customers = [], command }: AuditEntry) => [
   ...customers,
   command?.options['--customer'],
 ]
-
-/** The entry of a stored line. Undefined if the program has not written the body. */
-function parseEntry(body: string): AuditEntry | undefined {
-  try {
-    const entry = JSON.parse(body) as Partial<AuditEntry> | null
-    const isAction = auditActions.some((action) => action === entry?.action)
-    const isWhole = isAction && typeof entry?.actor?.type === 'string'
-    return isWhole && typeof entry.outcome === 'string' ? (entry as AuditEntry) : undefined
-  } catch {
-    return undefined
-  }
-}

@@ -1,9 +1,19 @@
-import type { AuditAnchor, AuditLine, AuditPart, AuditPlace } from '../audit.ts'
+import { isUtf8 } from 'node:buffer'
+import type { AuditAnchor, AuditLine, AuditPart, AuditPlace, ReadLine } from '../audit.ts'
 import { type Dialect, openParameters } from '../dialect.ts'
 import { type NamedRow, text, whole } from '../row.ts'
 import type { Statement } from '../session.ts'
 
-const columns = 'chain, sequence, at, key_id, body, digest'
+const types = {
+  chain: 'text',
+  sequence: 'integer',
+  at: 'integer',
+  key_id: 'text',
+  body: 'text',
+  digest: 'text',
+} as const
+
+const columns = Object.keys(types).join(', ')
 
 /** Adds lines. The text is the same for every number of them. */
 export function insertLines(dialect: Dialect, lines: readonly AuditLine[]): Statement {
@@ -35,6 +45,15 @@ export function insertLines(dialect: Dialect, lines: readonly AuditLine[]): Stat
 export function auditStatements(dialect: Dialect) {
   const [lines, anchors] = [dialect.auditTable('line'), dialect.auditTable('anchor')]
   const seen = dialect.auditTable('seen')
+  const isLine = dialect.hasTypes(types)
+  const { at: _at, body: _body, ...shared } = types
+  const isAnchor = dialect.hasTypes({ ...shared, seal: 'text' })
+  // SQLite stores bytes that are no text in a column of text, and the driver replaces them.
+  const exactly = Object.entries(types).map(([column, type]) =>
+    type === 'text' ? `${dialect.longText(column)} as ${column}` : column,
+  )
+  const selectLines = `select ${exactly.join(', ')} from ${lines} where ${isLine}`
+  const chainOf = ({ chain, chainBytes }: AuditPlace) => chainBytes ?? chain
   return {
     inTime: ({ since, until, after, newestFirst, linesMax }: AuditPart): Statement => {
       const parameters = openParameters(dialect)
@@ -44,31 +63,38 @@ export function auditStatements(dialect: Dialect) {
       if (after !== undefined) {
         const place = [
           parameters.add(after.at, 'bigint'),
-          parameters.add(after.chain, 'text'),
+          `cast(${parameters.add(chainOf(after), 'text')} as text)`,
           parameters.add(after.sequence, 'bigint'),
         ]
         conditions.push(`(at, chain, sequence) ${newestFirst ? '<' : '>'} (${place.join(', ')})`)
       }
-      const where = conditions.length === 0 ? '' : `where ${conditions.join(' and ')}`
+      const where = conditions.map((condition) => ` and ${condition}`).join('')
       const direction = newestFirst ? 'desc' : 'asc'
       const order = ['at', 'chain', 'sequence'].map((column) => `${column} ${direction}`)
       const most = parameters.add(linesMax, 'bigint')
-      const text = `select ${columns} from ${lines} ${where} order by ${order.join(', ')} limit ${most}`
+      const text = `${selectLines}${where} order by ${order.join(', ')} limit ${most}`
       return { text, values: parameters.values }
     },
-    after: ({ chain, sequence }: AuditPlace, linesMax: number): Statement => ({
-      text: `select ${columns} from ${lines}
-        where (chain, sequence) > (${dialect.parameter(1, 'text')}, ${dialect.parameter(2, 'bigint')})
-        order by chain, sequence limit ${dialect.parameter(3, 'bigint')}`,
-      values: [chain, sequence, linesMax],
+    after: (place: AuditPlace | undefined, linesMax: number): Statement => {
+      const { add, values } = openParameters(dialect)
+      const most = add(linesMax, 'bigint')
+      const behind =
+        place &&
+        ` and (chain, sequence) > (cast(${add(chainOf(place), 'text')} as text), ${add(place.sequence, 'bigint')})`
+      const text = `${selectLines}${behind ?? ''} order by chain, sequence limit ${most}`
+      return { text, values }
+    },
+    strays: (): Statement => ({
+      text: `select count(*) as strays from ${lines} where not (${isLine})`,
     }),
     find: ({ chain, sequence }: AuditPlace): Statement => ({
-      text: `select ${columns} from ${lines} where chain = $1 and sequence = $2`,
+      text: `${selectLines} and chain = $1 and sequence = $2`,
       values: [chain, sequence],
       prepare: true,
     }),
     anchor: (chain: string): Statement => ({
-      text: `select chain, sequence, digest, key_id, seal from ${anchors} where chain = $1`,
+      text: `select chain, sequence, digest, key_id, seal from ${anchors}
+        where chain = $1 and ${isAnchor}`,
       values: [chain],
       prepare: true,
     }),
@@ -90,14 +116,27 @@ export function auditStatements(dialect: Dialect) {
   }
 }
 
-export const readLine = (row: NamedRow): AuditLine => ({
-  chain: text(row, 'chain'),
-  sequence: whole(row, 'sequence'),
-  at: whole(row, 'at'),
-  keyId: text(row, 'key_id'),
-  body: text(row, 'body'),
-  digest: text(row, 'digest'),
-})
+export function readLine(row: NamedRow): ReadLine {
+  let isLegible = true
+  const legible = (column: string): string => {
+    const value = row[column]
+    if (!(value instanceof Uint8Array)) return text(row, column)
+    isLegible &&= isUtf8(value)
+    return decoder.decode(value)
+  }
+  const line: AuditLine = {
+    chain: legible('chain'),
+    sequence: whole(row, 'sequence'),
+    at: whole(row, 'at'),
+    keyId: legible('key_id'),
+    body: legible('body'),
+    digest: legible('digest'),
+  }
+  const { chain } = row
+  return { ...line, ...(chain instanceof Uint8Array && { chainBytes: chain }), isLegible }
+}
+
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 
 export const readAnchor = (row: NamedRow): AuditAnchor => ({
   chain: text(row, 'chain'),

@@ -18,8 +18,11 @@ export const sealOf = (
 const keyed = (key: Uint8Array, parts: readonly string[]): string =>
   createHmac('sha256', key).update(JSON.stringify(parts)).digest('hex')
 
-export const isSameDigest = (one: string, other: string): boolean =>
-  one.length === other.length && timingSafeEqual(Buffer.from(one), Buffer.from(other))
+/** A stored digest may have any characters, so its bytes are compared. */
+export function isSameDigest(stored: string, digest: string): boolean {
+  const [one, other] = [Buffer.from(stored), Buffer.from(digest)]
+  return one.length === other.length && timingSafeEqual(one, other)
+}
 
 export type Linked = { readonly lines: readonly AuditLine[]; readonly head: AuditHead }
 

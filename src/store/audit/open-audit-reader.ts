@@ -1,5 +1,6 @@
 import type { AuditReader } from '../audit.ts'
 import type { Dialect } from '../dialect.ts'
+import { whole } from '../row.ts'
 import type { Reads, Transact } from '../session.ts'
 import { auditStatements, readAnchor, readLine } from './audit-statements.ts'
 
@@ -12,6 +13,10 @@ export function openAuditReader({ rows, transact, dialect }: ReaderSessions): Au
     lines: async (part) => (await rows(statements.inTime(part))).map(readLine),
     linesAfter: async (place, linesMax) =>
       (await rows(statements.after(place, linesMax))).map(readLine),
+    strays: async () => {
+      const [row = {}] = await rows(statements.strays())
+      return whole(row, 'strays')
+    },
     find: async (place) => {
       const [row] = await rows(statements.find(place))
       return row && readLine(row)

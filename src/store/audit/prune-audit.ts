@@ -1,5 +1,5 @@
 import { limits } from '../../platform/limits.ts'
-import type { AuditHead, AuditKey, AuditLine, AuditReader } from '../audit.ts'
+import type { AuditHead, AuditKey, AuditLine, AuditPlace, AuditReader, ReadLine } from '../audit.ts'
 import { digestOf, isSameDigest, sealOf } from './chain.ts'
 
 type Pruning = {
@@ -22,7 +22,7 @@ export class PruneRefused extends Error {
 export async function pruneAudit(pruning: Pruning): Promise<number> {
   const { reader } = pruning
   let deleted = 0
-  let place = { chain: '', sequence: 0n }
+  let place: AuditPlace | undefined
   for (;;) {
     const page = await reader.linesAfter(place, limits.auditPageLines)
     const [first] = page
@@ -41,23 +41,24 @@ export async function pruneAudit(pruning: Pruning): Promise<number> {
   }
 }
 
-/** Behind every line of a chain. */
-const endOf = (chain: string) => ({ chain, sequence: 2n ** 62n })
+/** Behind every line of a chain: the greatest number that a store keeps. */
+const endOf = (chain: string) => ({ chain, sequence: 2n ** 63n - 1n })
 
 /** The last of the first lines that are old, all of which are as they were written. */
 async function checkedPrefix(
   { reader, before, keyOf }: Pruning,
-  lines: readonly AuditLine[],
+  lines: readonly ReadLine[],
 ): Promise<AuditLine | undefined> {
   let last: AuditLine | undefined
   let previous: AuditHead | undefined
   for (const line of lines) {
-    if (line.at >= before) return last
+    // A chain that is no text has no place behind its end.
+    if (line.isLegible && line.at >= before) return last
     previous ??= line.sequence === 1n ? undefined : await reader.anchor(line.chain)
     const key = keyOf(line.keyId)
     const isNext = line.sequence === (previous?.sequence ?? 0n) + 1n
     const digest = key && digestOf(key, previous?.digest ?? '', line)
-    if (!isNext || digest === undefined || !isSameDigest(line.digest, digest)) {
+    if (!line.isLegible || !isNext || digest === undefined || !isSameDigest(line.digest, digest)) {
       throw new PruneRefused(
         `line ${line.sequence} of chain ${line.chain} is not as it was written, so its chain is not pruned`,
       )

@@ -1,5 +1,13 @@
 import { limits } from '../../platform/limits.ts'
-import type { AuditAnchor, AuditHead, AuditKey, AuditLine, AuditReader } from '../audit.ts'
+import { counted } from '../../values/counted.ts'
+import type {
+  AuditAnchor,
+  AuditHead,
+  AuditKey,
+  AuditLine,
+  AuditReader,
+  ReadLine,
+} from '../audit.ts'
 import { digestOf, isSameDigest, sealOf } from './chain.ts'
 
 export type AuditFault = 'changed' | 'removed' | 'cut' | 'unknown_key' | 'anchor'
@@ -29,8 +37,9 @@ type Verification = {
 }
 
 /**
- * Checks every line against the one before, and every head against its line. It holds one page of
- * lines at a time. Lines may be added, and old ones pruned, meanwhile.
+ * Checks every line against the one before, and every head against its line. Whatever the columns
+ * hold, a line that the program has not written is a finding. It holds one page of lines at a time.
+ * Lines may be added, and old ones pruned, meanwhile.
  */
 export async function verifyAudit(verification: Verification): Promise<AuditChecked> {
   let findings = 0
@@ -43,6 +52,7 @@ export async function verifyAudit(verification: Verification): Promise<AuditChec
   }
   const heads = await checkHeads(checking)
   const { lines, chains } = await checkLines(checking)
+  await checkStrays(checking)
   return { lines, chains, heads, findings }
 }
 
@@ -77,23 +87,41 @@ async function checkHeads({ reader, heads, keyOf, found }: Verification): Promis
 }
 
 async function checkLines({ reader, keyOf, found }: Verification) {
-  let previous: AuditHead = { chain: '', sequence: 0n, digest: '' }
+  let last: ReadLine | undefined
+  let previous: AuditHead | undefined
   let lines = 0
   let chains = 0
   for (;;) {
-    const page = await reader.linesAfter(previous, limits.auditPageLines)
+    const page: readonly ReadLine[] = await reader.linesAfter(last, limits.auditPageLines)
     for (const line of page) {
-      const isNext = line.chain === previous.chain
-      if (!isNext) chains += 1
-      const before = isNext ? previous : { chain: line.chain, sequence: 0n, digest: '' }
+      const { chain, sequence, digest, isLegible } = line
+      if (chain !== last?.chain) {
+        chains += 1
+        previous = undefined
+      }
+      last = line
+      lines += 1
+      if (!isLegible || sequence < 1n) {
+        const detail = 'the program writes no line with such a place or such bytes'
+        found({ ...placeOf(line), fault: 'changed', detail })
+        // The first line of the chain is not compared with it.
+        continue
+      }
+      const before = previous ?? { chain, sequence: 0n, digest: '' }
       const link = await linkBefore(reader, keyOf, line, before)
       if ('detail' in link) found(link)
       else checkLine(line, link, keyOf, found)
-      previous = { chain: line.chain, sequence: line.sequence, digest: line.digest }
-      lines += 1
+      previous = { chain, sequence, digest }
     }
     if (page.length < limits.auditPageLines) return { lines, chains }
   }
+}
+
+async function checkStrays({ reader, found }: Verification): Promise<void> {
+  const strays = await reader.strays()
+  if (strays === 0n) return
+  const detail = `${counted(Number(strays), 'row')} of the table cannot be lines, since a value is missing or of another type`
+  found({ chain: '', sequence: 0n, fault: 'changed', detail })
 }
 
 /** What comes before a line: a line, or the anchor of lines that were pruned. Or the fault. */

@@ -35,6 +35,10 @@ export const dialect: Dialect = {
         select branch.* from ${dialect.entriesOf(list)}
         cross join lateral (${query('entry.value')}) as branch`,
   boolean: String,
+  hasTypes: (columns) =>
+    Object.keys(columns)
+      .map((column) => `${column} is not null`)
+      .join(' and '),
   jsonMember: (column, member) => `(${column}::json ->> '${member}')`,
   jsonEntries: (expression) => `json_array_elements(${expression}::json) as entry (value)`,
   longText: (expression) => expression,

@@ -19,6 +19,10 @@ export const dialect: Dialect = {
       .map((one) => `select * from (${one})`)
       .join('\n        union all\n'),
   boolean: (value) => (value ? '1' : '0'),
+  hasTypes: (columns) =>
+    Object.entries(columns)
+      .map(([column, type]) => `typeof(${column}) = '${type}'`)
+      .join(' and '),
   jsonMember: (column, member) => `json_extract(${column}, '$.${member}')`,
   // A damaged text has no entries, so that an import can replace it.
   jsonEntries: (expression) =>
