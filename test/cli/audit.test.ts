@@ -9,15 +9,14 @@ import type { AuditEntry } from '../../src/contract/audit-entry.ts'
 import { loadConfig } from '../../src/platform/config.ts'
 import { limits } from '../../src/platform/limits.ts'
 import type { AuditLine, AuditReader } from '../../src/store/audit.ts'
-import { withPrimary } from '../../src/store/postgres/cluster/with-primary.ts'
 import { DAY_MICROS } from '../../src/values/instant.ts'
 import { purposes } from '../../src/vault/purpose-key.ts'
-import { auditOf } from '../support/audit.ts'
+import { auditOf, changeAuditLog as change } from '../support/audit.ts'
 import { openPlace, type StoreLocation, temporaryFolder } from '../support/harness.ts'
 import { runProgram } from '../support/program.ts'
 import { aFiatAccount, anId } from '../support/records.ts'
 import { runBursar } from '../support/run-bursar.ts'
-import { addressesOf, testStore } from '../support/test-database.ts'
+import { testStore } from '../support/test-database.ts'
 import { hourMs, systemMs } from '../support/until.ts'
 import { takeTime } from '../support/virtual-time.ts'
 
@@ -471,16 +470,3 @@ test('audit --follow looks for lines again and again, also for those that are st
   await followed
   assert.deepEqual([seen, time.waiting()], [[2n, 3n], 0])
 })
-
-/** Changes the log behind the program's back. */
-async function change(place: StoreLocation, sql: string): Promise<void> {
-  const { superuserUrl, commandUrl } = place
-  if (superuserUrl !== undefined) {
-    const text = sql.replaceAll('TABLE', 'bursar_audit.line')
-    await withPrimary(addressesOf(superuserUrl), (connection) => connection.execute(text))
-    return
-  }
-  const path = commandUrl.replace(/^sqlite:(.*)\.db$/, '$1.credentials.db')
-  using db = new DatabaseSync(path)
-  db.exec(sql.replaceAll('TABLE', 'audit_line'))
-}

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { AuditEntry } from '../../src/contract/audit-entry.ts'
 import { operatorScopes } from '../../src/contract/scopes.ts'
-import { auditOf } from '../support/audit.ts'
+import { auditOf, changeAuditLog } from '../support/audit.ts'
 import { describeService } from '../support/describe-service.ts'
 import { acme, openPlace, startServiceAt, type TestService } from '../support/harness.ts'
 import { quoteFee, withdrawal } from '../support/operation-calls.ts'
@@ -141,6 +141,27 @@ describe('a refusal', () => {
     ])
   })
 })
+
+test('a full account is not answered where the store drops its entry', async () => {
+  const account = '11111111-1111-4111-8111-111111111111'
+  await auditedRun({}, async (own) => {
+    const token = await operatorToken(own, 'auditor', operatorScopes)
+    const read = () => own.call(`/ingest/v1/fiat-accounts/${account}`, { token })
+    assert.equal((await read()).status, 200)
+    await changeAuditLog(own.place, dropEveryLine)
+    const { status, text } = await read()
+    assert.equal(status, 503)
+    assert.doesNotMatch(text, /account_number/)
+  })
+})
+
+const dropEveryLine =
+  testStore === 'postgres'
+    ? `create function public.drop_line() returns trigger language plpgsql as
+        $$ begin return null; end $$;
+       create trigger dropping before insert on TABLE
+         for each row execute function public.drop_line()`
+    : `create trigger dropping before insert on TABLE begin select raise(ignore); end`
 
 test('a token that its client revokes has an entry', async () => {
   const token = await service.tokenOf(acme)

@@ -8,10 +8,10 @@ import { openAudit } from '../../src/store/audit/open-audit.ts'
 import { pruneAudit } from '../../src/store/audit/prune-audit.ts'
 import { type AuditFinding, verifyAudit } from '../../src/store/audit/verify-audit.ts'
 import type { AuditHead, AuditKey, AuditLine, AuditLog } from '../../src/store/audit.ts'
-import { dialect } from '../../src/store/sqlite/dialect.ts'
 import { NothingChanged, StoreUnavailable } from '../../src/store/unavailable.ts'
 import { allLines, type Behind, behindTheBack } from '../support/audit.ts'
 import { newStorePlace, type StorePlace } from '../support/store-place.ts'
+import { testStore } from '../support/test-database.ts'
 import { turn } from '../support/until.ts'
 
 const keys: readonly AuditKey[] = ['key_1', 'key_2'].map((id) => ({ id, key: randomBytes(32) }))
@@ -102,17 +102,10 @@ function failingLog() {
   const failing: { with?: Error } = {}
   const log = openAudit(
     {
-      dialect,
-      append: async ({ values = [] }) => {
+      append: async (lines) => {
         if (failing.with !== undefined) throw failing.with
-        const [chains, sequences, , , bodies] = values.map((value) => JSON.parse(String(value)))
-        appended.push(
-          chains.map((chain: string, at: number) => ({
-            chain,
-            sequence: BigInt(sequences[at]),
-            body: bodies[at],
-          })),
-        )
+        appended.push(lines)
+        return lines.length
       },
       // No test waits for these.
       withinMs: 60_000,
@@ -153,6 +146,43 @@ test('after a write of unknown outcome a new chain begins, and names the old one
   assert.notEqual(opening?.chain, before.chain)
   const { writer }: AuditEntry = JSON.parse(String(opening?.body))
   assert.deepEqual(writer?.continues, { chain: before.chain, sequence: '2' })
+})
+
+/** Each drops the lines whose body matches, and raises no error. */
+const droppers =
+  testStore === 'postgres'
+    ? [
+        `create function public.drop_line() returns trigger language plpgsql as
+          $$ begin return case when new.body ~ 'dropped' then null else new end; end $$;
+         create trigger dropping before insert on bursar_audit.line
+           for each row execute function public.drop_line()`,
+        `create rule dropping as on insert to bursar_audit.line
+           where new.body ~ 'dropped' do instead nothing`,
+      ]
+    : [
+        `create trigger dropping before insert on audit_line when new.body like '%dropped%'
+           begin select raise(ignore); end`,
+        `create trigger dropping after insert on audit_line when new.body like '%dropped%'
+           begin delete from audit_line where chain = new.chain and sequence = new.sequence; end`,
+      ]
+
+test('a write that the store drops without an error rejects, and so do those that share its commit', async (t) => {
+  for (const dropper of droppers) {
+    const place = await newStorePlace(t)
+    const log = await open(place, { now: noon, key: first })
+    await log.write(put('a'))
+    await behindTheBack(place, ({ session }) => session.run(dropper))
+    const together = [put('dropped'), put('b', 'other')].map(log.write)
+    for (const written of together) await assert.rejects(written, StoreUnavailable)
+    // PostgreSQL refuses every insert that says how many rows it stored, where there is a rule.
+    const isWritten = await log.write(put('c')).then(
+      () => true,
+      () => !dropper.startsWith('create rule'),
+    )
+    const lines = await behindTheBack(place, ({ reader }) => allLines(reader))
+    const isStored = entriesOf(lines).some(({ ids }) => ids?.includes('c'))
+    assert.equal(isStored, isWritten, dropper)
+  }
 })
 
 test('more entries than may wait are refused', async () => {

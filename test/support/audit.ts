@@ -73,3 +73,15 @@ export async function behindTheBack<T>(
   using db = new DatabaseSync(place.where)
   return await over(openSession(db))
 }
+
+/** Runs SQL with all rights, behind the program’s back. TABLE is the table of lines. */
+export async function changeAuditLog(place: StoreLocation, sql: string): Promise<void> {
+  const { superuserUrl, commandUrl } = place
+  if (superuserUrl !== undefined) {
+    const text = sql.replaceAll('TABLE', 'bursar_audit.line')
+    await withPrimary(addressesOf(superuserUrl), (connection) => connection.execute(text))
+    return
+  }
+  using db = new DatabaseSync(commandUrl.replace(/^sqlite:(.*)\.db$/, '$1.credentials.db'))
+  db.exec(sql.replaceAll('TABLE', 'audit_line'))
+}

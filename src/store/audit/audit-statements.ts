@@ -15,7 +15,10 @@ const types = {
 
 const columns = Object.keys(types).join(', ')
 
-/** Adds lines. The text is the same for every number of them. */
+/**
+ * Adds lines, and returns a row for each that is stored. The text is the same for every number of
+ * them.
+ */
 export function insertLines(dialect: Dialect, lines: readonly AuditLine[]): Statement {
   const { auditTable, unnest, list, durably } = dialect
   const added = unnest('added', {
@@ -28,7 +31,7 @@ export function insertLines(dialect: Dialect, lines: readonly AuditLine[]): Stat
   })
   return {
     text: `insert into ${auditTable('line')} (${columns})
-      select ${columns} from ${added}${durably}`,
+      select ${columns} from ${added}${durably} returning 1`,
     values: [
       list(lines.map(({ chain }) => chain)),
       list(lines.map(({ sequence }) => Number(sequence))),
@@ -37,6 +40,17 @@ export function insertLines(dialect: Dialect, lines: readonly AuditLine[]): Stat
       list(lines.map(({ body }) => body)),
       list(lines.map(({ digest }) => digest)),
     ],
+    prepare: true,
+  }
+}
+
+/** How many of the lines are stored, for a writer that may read them. */
+export function countLines(dialect: Dialect, lines: readonly AuditLine[]): Statement {
+  const { auditTable, isAnyOf, list } = dialect
+  return {
+    text: `select count(*) as stored from ${auditTable('line')}
+      where chain = $1 and ${isAnyOf('sequence', '$2')}`,
+    values: [lines[0]?.chain ?? '', list(lines.map(({ sequence }) => Number(sequence)))],
     prepare: true,
   }
 }

@@ -4,20 +4,20 @@ import type { AuditEntry, AuditWriter } from '../../contract/audit-entry.ts'
 import { ConfigError } from '../../platform/config.ts'
 import { limits } from '../../platform/limits.ts'
 import { version } from '../../platform/version.ts'
-import type { AuditDeps, AuditHead, AuditLog } from '../audit.ts'
+import { counted } from '../../values/counted.ts'
+import type { AuditDeps, AuditHead, AuditLine, AuditLog } from '../audit.ts'
 import { openBatchQueue } from '../batch-queue.ts'
-import type { Dialect } from '../dialect.ts'
-import type { Statement } from '../session.ts'
 import { NothingChanged, StoreUnavailable } from '../unavailable.ts'
-import { insertLines } from './audit-statements.ts'
 import { linkLines } from './chain.ts'
 import { joinEntries } from './join-entries.ts'
 
 /** What an adapter gives the writer of the audit log. */
 export type AuditSessions = {
-  readonly dialect: Dialect
-  /** Runs the statement in a commit that is on disk, by a deadline of `Time.elapsedMs`. */
-  readonly append: (statement: Statement, deadline: number) => Promise<void>
+  /**
+   * Stores the lines in a commit that is on disk, by a deadline of `Time.elapsedMs`. Resolves with
+   * how many of them the store has: a trigger or a rule may drop one without an error.
+   */
+  readonly append: (lines: readonly AuditLine[], deadline: number) => Promise<number>
   /** The time that an entry may take, and the part of it that may pass before its commit. */
   readonly withinMs: number
   readonly waitMs: number
@@ -29,7 +29,7 @@ export type AuditSessions = {
  * lines, so a new chain begins, and its first line names the old one.
  */
 export function openAudit(sessions: AuditSessions, { clock, key, metrics }: AuditDeps): AuditLog {
-  const { dialect, append, withinMs, waitMs } = sessions
+  const { append, withinMs, waitMs } = sessions
   let chain: AuditHead = newChain()
   let written: AuditHead | undefined
   let depth = 0
@@ -42,7 +42,12 @@ export function openAudit(sessions: AuditSessions, { clock, key, metrics }: Audi
       const bodies = entries.map((entry) => JSON.stringify(entry))
       const { lines, head } = linkLines(chain, bodies, key(), clock())
       try {
-        await append(insertLines(dialect, lines), oldestRequestedAt + withinMs)
+        const stored = await append(lines, oldestRequestedAt + withinMs)
+        if (stored !== lines.length) {
+          throw new StoreUnavailable(
+            `the audit log has stored ${stored} of ${counted(lines.length, 'line')}; look for triggers and rules of its table`,
+          )
+        }
       } catch (error) {
         if (error instanceof NothingChanged) throw error
         chain = newChain()

@@ -3,6 +3,7 @@ import { limits } from '../../platform/limits.ts'
 import type { ServerAddress } from '../../platform/postgres-url.ts'
 import { systemTime } from '../../platform/time.ts'
 import type { PurposeKeyStore } from '../../vault/purpose-key.ts'
+import { insertLines } from '../audit/audit-statements.ts'
 import { openAudit } from '../audit/open-audit.ts'
 import { openAuditReader } from '../audit/open-audit-reader.ts'
 import type { AuditDeps, AuditLog, AuditReader } from '../audit.ts'
@@ -22,10 +23,9 @@ import { rowsOf, sessionOf } from './session.ts'
 export const openPostgresAudit = (servers: Servers, withinMs: number, deps: AuditDeps): AuditLog =>
   openAudit(
     {
-      dialect,
-      append: async (statement, deadline) => {
+      append: async (lines, deadline) => {
         const { rows } = rowsOf(insertingOn(servers, deadline))
-        await rows(statement)
+        return (await rows(insertLines(dialect, lines))).length
       },
       withinMs,
       // Leaves the batch at least half of the time.
@@ -85,10 +85,11 @@ function ownedAudit(owner: Connection): OwnedAudit {
     openLog: (deps) =>
       openAudit(
         {
-          dialect,
-          append: async (statement) => {
-            await run(() => committed(rowsOf(owner).rows(statement)))
-          },
+          append: (lines) =>
+            run(async () => {
+              const stored = await committed(rowsOf(owner).rows(insertLines(dialect, lines)))
+              return stored.length
+            }),
           withinMs: limits.auditWriteMs,
           waitMs: limits.auditWriteMs,
         },

@@ -1,9 +1,11 @@
 import { limits } from '../../platform/limits.ts'
+import { countLines, insertLines } from '../audit/audit-statements.ts'
 import { openAudit } from '../audit/open-audit.ts'
 import { openAuditReader } from '../audit/open-audit-reader.ts'
 import { openRecordReads } from '../audit/open-record-reads.ts'
 import type { AuditDeps, AuditLog, AuditReader } from '../audit.ts'
 import type { RecordReads } from '../record-reads.ts'
+import { whole } from '../row.ts'
 import { openFurther } from './database.ts'
 import { dialect } from './dialect.ts'
 import { openTransactions } from './locks.ts'
@@ -24,10 +26,15 @@ export function openSqliteAudit(
   const transact = openTransactions(db)
   const log = openAudit(
     {
-      dialect,
-      append: async (statement, deadline) => {
-        await transact((session) => session.rows(statement), deadline)
+      append: async (lines, deadline) => {
+        // A trigger may delete what was inserted, which the insert does not tell.
+        const stored = await transact(async (session) => {
+          await session.rows(insertLines(dialect, lines))
+          const [row = {}] = await session.rows(countLines(dialect, lines))
+          return Number(whole(row, 'stored'))
+        }, deadline)
         confirmIntact()
+        return stored
       },
       withinMs: limits.auditWriteMs,
       waitMs: limits.auditWriteMs,
