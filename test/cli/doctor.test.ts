@@ -6,6 +6,7 @@ import {
   mkdirSync,
   readdirSync,
   rmSync,
+  statSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs'
@@ -91,6 +92,24 @@ describe('doctor', () => {
       nowhere.some(({ check, what }) => check === 'store' && /there is no store/.test(what)),
     )
     assert.ok(!existsSync(join(folder, 'no')))
+  })
+
+  test('leaves no file behind, and no mode at which a server refuses to start', async () => {
+    const databases = ['bursar.db', 'bursar.credentials.db']
+    for (const open of [[], databases.slice(0, 1), databases.slice(1), databases]) {
+      const { at, run, findings } = await healthyStore()
+      const listed = () =>
+        readdirSync(at).map((name) => [name, statSync(join(at, name)).mode & 0o777])
+      for (const mode of [0o644, 0o600]) {
+        for (const name of open) chmodSync(join(at, name), mode)
+        chmodSync(at, mode === 0o600 ? 0o700 : 0o775)
+        const before = listed()
+        const found = await findings()
+        assert.deepEqual(listed(), before, open.join())
+        assert.equal(found.length > 0, mode === 0o644, JSON.stringify(found))
+      }
+      assert.equal((await run(['client', 'list'])).code, 0)
+    }
   })
 
   test('finds a file of audit heads that cannot be there', async () => {

@@ -85,9 +85,10 @@ export const appliedSteps = (path: string): readonly string[] =>
   appliedAt(path).map(({ name }) => name)
 
 /** The same with the times. */
-export function appliedAt(path: string): readonly AppliedAt[] {
+export function appliedAt(path: string): readonly (AppliedStep & AppliedAt)[] {
   if (!existsSync(path)) return []
   return refuseLocked(path, () => {
+    // A connection that only reads would leave the log that it has added.
     using db = new DatabaseSync(path, { timeout: limits.storeLockWaitMs })
     return appliedTo(db)
   })
@@ -97,8 +98,5 @@ export function appliedAt(path: string): readonly AppliedAt[] {
 export function lackedSteps(path: string, database: DatabaseName): readonly string[] {
   if (!existsSync(path)) return []
   const steps = allSteps.filter((step) => step.database === database)
-  return refuseLocked(path, () => {
-    using db = new DatabaseSync(path, { timeout: limits.storeLockWaitMs, readOnly: true })
-    return dueSteps(steps, appliedTo(db)).map(({ name }) => name)
-  })
+  return dueSteps(steps, appliedAt(path)).map(({ name }) => name)
 }

@@ -3,6 +3,7 @@ import { dirname } from 'node:path'
 import { type Check, type Finding, refusalOf } from '../../../platform/finding.ts'
 import { isOpenToOthers } from '../../../platform/machine/private-files.ts'
 import { commandHint } from '../../../platform/version.ts'
+import { requireUsable } from '../database.ts'
 import { lackedSteps } from '../migrate.ts'
 import { besidePath, requireFiles, type StorePaths } from './require-files.ts'
 
@@ -15,6 +16,9 @@ export const embeddedChecks = (paths: StorePaths): readonly Check[] => [
 
 async function schemaFindings({ records, credentials }: StorePaths): Promise<readonly Finding[]> {
   const lacked: string[] = []
+  const open = await refusalOf(() => [records, credentials].forEach(requireUsable))
+  // The check of the store reports it. A log that SQLite adds has the mode of the file.
+  if (open.length > 0) return []
   const refused = await refusalOf(() => {
     lacked.push(...lackedSteps(records, 'records'), ...lackedSteps(credentials, 'credentials'))
   })
