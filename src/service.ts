@@ -1,6 +1,7 @@
 import { isIP } from 'node:net'
 import { type Background, openBackground } from './background.ts'
 import type { Caller, OperatorPrincipal, Principal } from './contract/principal.ts'
+import { isFailure } from './contract/problem.ts'
 import type { Interfere, Route } from './contract/request.ts'
 import { customerReads, customerWorks } from './customer-works.ts'
 import { openFees } from './fees/sources/open-fees.ts'
@@ -280,7 +281,7 @@ export async function startService(sources: ServiceDeps): Promise<Service> {
 const countingMinutes =
   ({ note }: RequestMinutes, served: ((request: Served) => void) | undefined) =>
   (request: Served): void => {
-    if (!probes.has(request.trace.operation ?? '')) note(request.status >= 500)
+    if (!probes.has(request.trace.operation ?? '')) note(isFailure(request.status))
     served?.(request)
   }
 

@@ -172,6 +172,13 @@ const plainProblems = {
 
 export const statusGuides: readonly ProblemGuide[] = Object.values(plainProblems)
 
+/**
+ * Whether a status says that the service has failed. 501 is about the method or the coding, which
+ * any caller may choose.
+ */
+export const isFailure = (status: number): boolean =>
+  status >= 500 && status !== plainProblems.notImplemented.status
+
 export type ProblemSlug = keyof typeof problemTypes
 
 export type ParameterFault = {

@@ -93,6 +93,9 @@ async function makeRequests(url: string): Promise<string> {
   await send('health', '/healthz', {})
   await send('/oauth2/revoke', '/oauth2/revoke', { ...post, body: `token=${token}` })
   garbageAnswer = await rawSocket(url, 'CANARY_GARBAGE\r\n\r\n')
+  await rawSocket(url, 'CANARY / HTTP/1.1\r\nhost: x\r\n\r\n')
+  const coded = 'host: x\r\ntransfer-encoding: gzip, chunked\r\nconnection: close\r\n\r\n0\r\n\r\n'
+  await rawSocket(url, `POST /oauth2/token HTTP/1.1\r\n${coded}`)
   return bodies
 }
 
@@ -166,6 +169,14 @@ describe('the log', () => {
         ['bad signature', '127.0.0.1'],
         ['unknown issuer', '127.0.0.1'],
       ],
+    )
+  })
+
+  test('has no error for a method or a coding that a stranger has sent', () => {
+    const unknown = lines.filter(({ status }) => status === 501)
+    assert.deepEqual(
+      unknown.map(({ level }) => level),
+      ['info', 'info'],
     )
   })
 

@@ -1,3 +1,4 @@
+import { isFailure } from '../../contract/problem.ts'
 import type { Trace } from '../../contract/request.ts'
 import { type Logger, REQUEST_LINE } from '../../platform/log.ts'
 import type { TraceContext } from '../../platform/traces/trace-context.ts'
@@ -34,7 +35,7 @@ export function logRequest(log: Logger, served: Served): void {
   const { ignoredParameters: ignored, joinedParameters: joined } =
     served.logsIgnoredParameters === true ? trace : ({} as Served['trace'])
   // A failure that a test has created is no defect.
-  const isDefect = status >= 500 && trace.fault === undefined
+  const isDefect = isFailure(status) && trace.fault === undefined
   // A warning, because the sandbox shows nothing less by default.
   const level = isDefect ? 'error' : (ignored ?? joined) === undefined ? 'info' : 'warn'
   if (!log.isLevelEnabled(level)) return

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { FastifyRequest } from 'fastify'
+import { isFailure } from '../../contract/problem.ts'
 import type { Trace } from '../../contract/request.ts'
 import type { Recorder } from '../../platform/traces/recorder.ts'
 import { readTraceparent } from '../../platform/traces/trace-context.ts'
@@ -40,7 +41,7 @@ export const openTraceRequests = (tracing: Recorder | undefined): TraceRequests 
       ...(trace.rows !== undefined && { 'bursar.rows': trace.rows }),
     })
     if (!response.writableFinished) span.end({ code: 'CLIENT_LEFT' })
-    else span.end(statusCode < 500 ? undefined : { code: String(statusCode) })
+    else span.end(isFailure(statusCode) ? { code: String(statusCode) } : undefined)
   },
 })
 
