@@ -53,5 +53,5 @@ export function customerWorks(deps: CustomerDeps): Readings<Principal> {
 const byId = <O extends Operation, R>(all: readonly O[], bind: (operation: O) => R) =>
   Object.fromEntries(all.map((operation) => [operation.id, bind(operation)]))
 
-/** The operations by which customers read their own records. */
-export const customerReads: ReadonlySet<string> = new Set([...gets, ...lists].map(({ id }) => id))
+/** The operations by which customers read their own records, and what has happened to them. */
+export const customerReads = [...gets, ...lists, listEvents, getEvent].map(({ id }) => id)

@@ -20,6 +20,7 @@ import { getAttention } from './operations/ingest/get-attention.ts'
 import { getCaller } from './operations/ingest/get-caller.ts'
 import { getHealth } from './operations/ingest/get-health.ts'
 import { getWithdrawalFee } from './operations/ingest/get-withdrawal-fee.ts'
+import { ingestOperations } from './operations/ingest/index.ts'
 import { listChanges } from './operations/ingest/list-changes.ts'
 import { listCustomers } from './operations/ingest/list-customers.ts'
 import { listLatestChanges } from './operations/ingest/list-latest-changes.ts'
@@ -87,6 +88,12 @@ export function operatorWorks(deps: IngestDeps): Readings<OperatorPrincipal> {
     [getHealth.id]: async () => ({ body: await deps.health() }),
   }
 }
+
+/** The operations by which staff and the operator's systems read what customers have. */
+export const operatorReads = ingestOperations
+  .filter(({ method }) => method === 'GET')
+  .map(({ id }) => id)
+  .filter((id) => ![listImports, getImport, getCaller, getHealth].some((one) => one.id === id))
 
 const describeCaller = ({ boundTo, person, scopes }: OperatorPrincipal) => ({
   ...(boundTo !== null && { customer_id: boundTo }),

@@ -42,7 +42,7 @@ import { requireOneIssuer } from './oauth/issuer.ts'
 import { type OAuth, openOAuth } from './oauth/open-oauth.ts'
 import { operations } from './operations/index.ts'
 import { ingestOperations } from './operations/ingest/index.ts'
-import { operatorWorks } from './operator-works.ts'
+import { operatorReads, operatorWorks } from './operator-works.ts'
 import type { Clock } from './platform/clock.ts'
 import type { Config } from './platform/config.ts'
 import type { Logger } from './platform/log.ts'
@@ -260,7 +260,12 @@ export async function startService(sources: ServiceDeps): Promise<Service> {
     connectionsPerAddressMax: config.connectionsPerAddressMax,
     logsIgnoredParameters: extension !== undefined && extension.printsRequests !== true,
     served: countingMinutes(minutes, measured.observing(extension?.served)),
-    audit: openAnswerAudit({ audit, counts, customerReads, listsReads }),
+    audit: openAnswerAudit({
+      audit,
+      counts,
+      reads: new Set([...customerReads, ...operatorReads]),
+      listsReads,
+    }),
     unsent,
     tracing: sources.tracing,
     background,

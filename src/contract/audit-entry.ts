@@ -16,13 +16,13 @@ export const auditActions = [
   'revoke_token',
   /** An operator's command. It has an entry before its work, and one after it. */
   'command',
-  /** Somebody with a valid token lacks the right to what was requested. */
+  /** Requests of a valid token that lacks the right, counted for each client and operation. */
   'refuse',
   /** Requests over a limit, counted for each client. */
   'limit',
   /** Requests without valid credentials, counted by reason. */
   'refuse_stranger',
-  /** Reads of customers' own records, counted for each client and operation. */
+  /** Reads of records, but for those in full, counted for each client and operation. */
   'count_reads',
   /** One such read, where the setting auditCustomerReads lists them. */
   'read',

@@ -35,7 +35,7 @@ async function serverWith(
     audit: openAnswerAudit({
       audit: { write },
       counts,
-      customerReads: new Set(),
+      reads: new Set(),
       listsReads: false,
     }),
     routes: [

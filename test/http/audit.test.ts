@@ -125,23 +125,6 @@ describe('a write over HTTP', () => {
   })
 })
 
-describe('a refusal', () => {
-  test('of a caller with a valid token has an entry of its own', async () => {
-    const token = await operatorToken(service, 'reader', ['ingest:search'])
-    const entries = await added(async () => {
-      assert.equal((await put(token, anId(50))).status, 403)
-    })
-    assert.deepEqual(entries, [
-      {
-        action: 'refuse',
-        actor: { type: 'client', id: 'reader' },
-        operation: 'putFiatAccount',
-        outcome: 'refused',
-      },
-    ])
-  })
-})
-
 test('a full account is not answered where the store drops its entry', async () => {
   const account = '11111111-1111-4111-8111-111111111111'
   await auditedRun({}, async (own) => {
@@ -245,6 +228,83 @@ test('what is frequent is counted: strangers by reason, customers by client and 
   )
 })
 
+test('refusals of callers with a valid token are counted by client and operation', async () => {
+  const entries = await auditedRun({}, async (own) => {
+    const reader = await operatorToken(own, 'reader', ['ingest:search'])
+    const customer = await own.tokenOf(acme)
+    const put = { method: 'PUT', body: JSON.stringify(aFiatAccount({ id: anId(50) })) }
+    const refused = [
+      ...Array.from({ length: 20 }, () => own.call('/ingest/v1/search?q=x', { token: customer })),
+      ...Array.from({ length: 3 }, () =>
+        own.call(`/ingest/v1/fiat-accounts/${anId(50)}`, { ...put, token: reader }),
+      ),
+    ]
+    for (const { status } of await Promise.all(refused)) assert.equal(status, 403)
+  })
+  const refusals = entries.filter(({ action }) => action === 'refuse')
+  const common = { action: 'refuse', outcome: 'refused' }
+  assert.deepEqual(
+    refusals.map(({ from: _from, until: _until, ...entry }) => entry),
+    [
+      {
+        ...common,
+        actor: { type: 'client', id: acme.clientId },
+        operation: 'searchRecords',
+        count: 20,
+      },
+      { ...common, actor: { type: 'client', id: 'reader' }, operation: 'putFiatAccount', count: 3 },
+    ],
+  )
+})
+
+test('reads of events, searches and histories are counted, or listed where auditCustomerReads is set', async () => {
+  const account = '11111111-1111-4111-8111-111111111111'
+  const run = (listed: boolean) =>
+    auditedRun({ BURSAR_AUDIT_CUSTOMER_READS: String(listed) }, async (own) => {
+      const token = await operatorToken(own, 'staff', ['ingest:search', 'ingest:read_history'])
+      const { items } = (await own.call('/v2/events?limit=1')).body
+      for (const path of [`/v2/events/${items[0]?.id}`, '/v2/events?limit=1']) {
+        assert.equal((await own.call(path)).status, 200)
+      }
+      for (const path of [
+        '/search?q=acme-quote-0001',
+        `/fiat-accounts/${account}/history`,
+        '/customers/acme/fiat-accounts?limit=2',
+        '/customers',
+        '/changes/latest',
+        '/health',
+      ]) {
+        await own.call(`/ingest/v1${path}`, { token })
+      }
+    })
+  const shown = (entries: readonly AuditEntry[], action: string) =>
+    entries
+      .filter((entry) => entry.action === action)
+      .map(({ operation, customer, ids, count }) => [operation, customer, ids?.length, count])
+      .toSorted()
+  const counts = shown(await run(false), 'count_reads')
+  assert.deepEqual(counts, [
+    ['getEvent', 'acme', undefined, 1],
+    ['getFiatAccountHistory', undefined, undefined, 1],
+    ['listCustomers', undefined, undefined, 1],
+    ['listEvents', 'acme', undefined, 2],
+    ['listLatestChanges', undefined, undefined, 1],
+    ['listPastFiatAccounts', undefined, undefined, 1],
+    ['searchRecords', undefined, undefined, 1],
+  ])
+  const lines = shown(await run(true), 'read')
+  assert.deepEqual(lines, [
+    ['getEvent', 'acme', 1, undefined],
+    ['getFiatAccountHistory', undefined, 1, undefined],
+    ['listCustomers', undefined, undefined, undefined],
+    ['listEvents', 'acme', undefined, undefined],
+    ['listEvents', 'acme', undefined, undefined],
+    ['listLatestChanges', undefined, undefined, undefined],
+    ['listPastFiatAccounts', 'acme', undefined, undefined],
+    ['searchRecords', undefined, undefined, undefined],
+  ])
+})
+
 test('auditCustomerReads lists each read of a customer’s own records', async () => {
   const entries = await auditedRun({ BURSAR_AUDIT_CUSTOMER_READS: 'true' }, async (own) => {
     await own.call(list)
@@ -267,7 +327,7 @@ test('auditCustomerReads lists each read of a customer’s own records', async (
 
 test('no entry has a secret, a token, a query, a header, a body or an account number', async () => {
   const canary = 'CANARY5730008846'
-  const entries = await auditedRun({}, async (own) => {
+  const entries = await auditedRun({ BURSAR_AUDIT_CUSTOMER_READS: 'true' }, async (own) => {
     const tokens = [
       await own.tokenOf(acme),
       await operatorToken(own, 'auditor', operatorScopes),
@@ -282,6 +342,7 @@ test('no entry has a secret, a token, a query, a header, a body or an account nu
       [`GET`, `/ingest/v1/fiat-accounts/${account}`],
       [`GET`, `/ingest/v1/fiat-accounts/${account}/history?limit=1&page_cursor=${canary}`],
       [`GET`, `/ingest/v1/customers/${canary}/fiat-accounts?view=full`],
+      [`GET`, `/ingest/v1/customers/${canary}/fiat-accounts`],
       [`GET`, `/ingest/v1/customers/acme/fiat-accounts?view=full&ref_ids=${canary}`],
       [`PUT`, `/ingest/v1/fiat-accounts/${account}`],
       [`PUT`, `/ingest/v1/fiat-accounts/${canary}`],

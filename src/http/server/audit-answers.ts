@@ -13,18 +13,18 @@ export type AuditAnswer = (request: Request, answer: Answer) => Promise<void> | 
 type AnswerAudit = {
   readonly audit: Pick<AuditLog, 'write'>
   readonly counts: AuditCounts
-  /** The operations by which customers read their own records. */
-  readonly customerReads: ReadonlySet<string>
+  /** The operations that show records, in part, and have no deed for that. */
+  readonly reads: ReadonlySet<string>
   /** Whether each such read has an entry of its own. */
   readonly listsReads: boolean
 }
 
 export function openAnswerAudit(deps: AnswerAudit): AuditAnswer {
-  const { audit, counts, customerReads, listsReads } = deps
+  const { audit, counts, reads, listsReads } = deps
   return (request, { status }) => {
     const { trace } = request
     if (status < 400 && trace.deed === undefined) {
-      if (trace.client === undefined || !customerReads.has(trace.operation ?? '')) return undefined
+      if (trace.client === undefined || !reads.has(trace.operation ?? '')) return undefined
       if (listsReads) return audit.write(readEntry(request))
       const { client, operation } = trace
       counts.add(`read ${operation} ${client}`, () => readMeaning(trace))
@@ -36,9 +36,6 @@ export function openAnswerAudit(deps: AnswerAudit): AuditAnswer {
       const written = audit.write({ ...deed, ...callOf(trace), ...rowsOf(trace), outcome })
       // The caller of a 503 learns nothing, and its store may not take the entry either.
       return status >= 500 ? written.catch(() => {}) : written
-    }
-    if (status === 403 && trace.client !== undefined) {
-      return audit.write({ action: 'refuse', ...callOf(trace), outcome: 'refused' })
     }
     countRefusal(counts, trace, status)
     return undefined
@@ -71,11 +68,24 @@ const readMeaning = (trace: Trace): AuditEntry => ({
 })
 
 function readEntry({ trace, parameters }: Request): AuditEntry {
-  const ids = parameters.id === undefined ? {} : { ids: [parameters.id.toLowerCase()] }
-  return { ...readMeaning(trace), action: 'read', ...ids, ...rowsOf(trace) }
+  const { id, customer_id: customer } = parameters
+  // Of a customer without records the name may be any text of the caller.
+  const named = customer === undefined || !trace.rows ? {} : { customer }
+  const ids = id === undefined ? {} : { ids: [id.toLowerCase()] }
+  return { ...named, ...readMeaning(trace), action: 'read', ...ids, ...rowsOf(trace) }
 }
 
+/** Refusals are counted, since any caller can cause hundreds a second. */
 function countRefusal(counts: AuditCounts, trace: Trace, status: number): void {
+  if (status === 403 && trace.client !== undefined) {
+    const { client, operation } = trace
+    counts.add(`refuse ${operation} ${client}`, () => ({
+      action: 'refuse',
+      ...callOf(trace),
+      outcome: 'refused',
+    }))
+    return
+  }
   if (status === 429 && trace.client !== undefined) {
     counts.add(`limit ${trace.client}`, () => ({
       action: 'limit',

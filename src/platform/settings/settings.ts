@@ -198,7 +198,7 @@ export const settings = {
   auditCustomerReads: flag(false, {
     env: 'BURSAR_AUDIT_CUSTOMER_READS',
     meaning:
-      'List each read of a customer’s own records in the audit log. By default they are counted, for each minute, client and operation.',
+      'List each read of records in the audit log: of customers, also of events, and of the operator, also searches and histories. By default they are counted, for each minute, client and operation. Reads in full are always listed.',
   }),
   auditRetentionDays: integer(1827, 1, 36_525, {
     env: 'BURSAR_AUDIT_RETENTION_DAYS',
