@@ -8,6 +8,7 @@ import { systemTime } from '../../../src/platform/time.ts'
 import { openStateless, withPrimary } from '../../../src/store/postgres/cluster/with-primary.ts'
 import { postgresChecks } from '../../../src/store/postgres/inspect/postgres-checks.ts'
 import { standbyFindings } from '../../../src/store/postgres/inspect/standby-findings.ts'
+import { migratePostgres } from '../../../src/store/postgres/schema/migrate.ts'
 import { lastArchivedAt } from '../../../src/stores.ts'
 import {
   durableSettings,
@@ -141,6 +142,145 @@ describe('doctor on PostgreSQL', { skip: testStore !== 'postgres' && 'needs Post
       /^row-security: row-level security does not limit table statement to one customer$/,
     ],
     [
+      'create policy second on bursar.statement for select using (true)',
+      'drop policy second on bursar.statement',
+      /^row-security: the policy second of table statement is not one that /,
+    ],
+    [
+      'alter policy customer on bursar.statement using (true)',
+      `alter policy customer on bursar.statement
+        using (customer = nullif(current_setting('bursar.customer', true), '')::integer)`,
+      /^row-security: table statement lacks a policy that /,
+    ],
+    [
+      'drop policy operator on bursar.statement',
+      'create policy operator on bursar.statement to bursar_operator using (true) with check (true)',
+      /^row-security: table statement lacks a policy that /,
+    ],
+    [
+      'create policy narrow on bursar.statement as restrictive to bursar using (false)',
+      'drop policy narrow on bursar.statement',
+      /^row-security: the policy narrow of table statement is not one that /,
+    ],
+    [
+      'alter policy operator on bursar.statement to bursar_operator, bursar',
+      'alter policy operator on bursar.statement to bursar_operator',
+      /^row-security: the policy operator of table statement is not one that /,
+    ],
+    [
+      'alter policy forgetting on bursar.denied_token using (true)',
+      `alter policy forgetting on bursar.denied_token
+        using (expires_at <= (extract(epoch from statement_timestamp()) * 1000000)::bigint)`,
+      /^row-security: the policy forgetting of table denied_token is not one that /,
+    ],
+    [
+      'alter table bursar.denied_token disable row level security',
+      'alter table bursar.denied_token enable row level security',
+      /^row-security: row-level security does not limit table denied_token to one customer$/,
+    ],
+    [
+      `insert into bursar.customer (id) values ('one');
+       create policy second on bursar.customer for select using (true)`,
+      `drop policy second on bursar.customer; delete from bursar.customer where id = 'one'`,
+      /^row-security: the role of customers sees rows of table customer that are of no customer/,
+    ],
+    [
+      'create view public.shown as select * from bursar.statement; grant select on public.shown to public',
+      'drop view public.shown',
+      /^roles: the role bursar may select on view public\.shown$/,
+    ],
+    [
+      `create view public.inner_view as select id from bursar.statement;
+       create view public.shown as select * from public.inner_view;
+       grant select (id) on public.shown to bursar`,
+      'drop view public.shown, public.inner_view',
+      /^roles: the role bursar may select on view public\.shown$/,
+    ],
+    [
+      'create view bursar.shown as select 1 as one; grant select on bursar.shown to bursar',
+      'drop view bursar.shown',
+      /^roles: the role bursar may select on shown$/,
+    ],
+    [
+      `create function public.shown() returns bigint language sql security definer
+        as 'select count(*) from bursar.statement'`,
+      'drop function public.shown()',
+      /^roles: the role bursar may execute on function public\.shown$/,
+    ],
+    [
+      'grant execute on function bursar_audit.note_seen() to public',
+      'revoke execute on function bursar_audit.note_seen() from public',
+      /^roles: the role bursar may execute on function bursar_audit\.note_seen$/,
+    ],
+    [
+      'revoke execute on function bursar.clock_microseconds() from public',
+      'grant execute on function bursar.clock_microseconds() to public',
+      /^roles: the role bursar may not execute on function clock_microseconds$/,
+    ],
+    [
+      'grant update (disabled_at) on bursar.client to bursar',
+      'revoke update (disabled_at) on bursar.client from bursar',
+      /^roles: the role bursar may update on client \(disabled_at\)$/,
+    ],
+    [
+      'revoke update (last_used_at) on bursar.client from bursar',
+      'grant update (last_used_at) on bursar.client to bursar',
+      /^roles: the role bursar may not update on client \(last_used_at\)$/,
+    ],
+    [
+      'grant select (body) on bursar_audit.line to public',
+      'revoke select (body) on bursar_audit.line from public',
+      /^roles: the role bursar may select on bursar_audit\.line \(body\)$/,
+    ],
+    [
+      'grant references on bursar.client to public',
+      'revoke references on bursar.client from public',
+      /^roles: the role bursar_operator may references on client$/,
+    ],
+    [
+      'grant create on schema bursar to bursar_operator',
+      'revoke create on schema bursar from bursar_operator',
+      /^roles: the role bursar_operator may create on schema bursar$/,
+    ],
+    [
+      'grant create on database bursar_template to bursar',
+      'revoke create on database bursar_template from bursar',
+      /^roles: the role bursar may create on database bursar_template$/,
+    ],
+    [
+      'grant update on sequence bursar.origin_id_seq to public',
+      'revoke update on sequence bursar.origin_id_seq from public',
+      /^roles: the role bursar may update on sequence origin_id_seq$/,
+    ],
+    [
+      'create role staff; grant staff to bursar',
+      'drop role staff',
+      /^roles: the role bursar is a member of staff$/,
+    ],
+    [
+      'alter role bursar createrole replication',
+      'alter role bursar nocreaterole noreplication',
+      /^roles: the role bursar may copy the whole database by replication$/,
+    ],
+    [
+      `create function public.drop_line() returns trigger language plpgsql
+        as $$ begin return null; end $$;
+       create trigger dropping after insert on bursar_audit.line
+         for each row execute function public.drop_line()`,
+      'drop trigger dropping on bursar_audit.line; drop function public.drop_line()',
+      /^schema: the trigger dropping of bursar_audit\.line is not one of this program$/,
+    ],
+    [
+      'alter table bursar.client disable trigger stamped',
+      'alter table bursar.client enable trigger stamped',
+      /^schema: the trigger stamped of bursar\.client is disabled$/,
+    ],
+    [
+      'create rule dropping as on delete to bursar.client do instead nothing',
+      'drop rule dropping on bursar.client',
+      /^schema: the rule dropping of bursar\.client is not one of this program$/,
+    ],
+    [
       `update pg_index set indisvalid = false where indexrelid = 'bursar.statement_by_ref_id'::regclass`,
       `update pg_index set indisvalid = true where indexrelid = 'bursar.statement_by_ref_id'::regclass`,
       /^schema: the index (bursar.)?statement_by_ref_id is not valid; run reindex$/,
@@ -166,6 +306,20 @@ describe('doctor on PostgreSQL', { skip: testStore !== 'postgres' && 'needs Post
       }
     })
   }
+
+  test('finds nothing after migrate has taken back what was granted', async () => {
+    await asSuperuser(`
+      grant all on bursar.client, bursar_audit.line, bursar_audit.seen to public;
+      grant update (name) on bursar.client to bursar;
+      grant all on schema bursar, bursar_audit to public;
+      grant all on all sequences in schema bursar to bursar_operator`)
+    assert.notDeepEqual(await inspected(), [])
+    await migratePostgres(addressesOf(url('owner')), {
+      app: 'bursar',
+      operator: 'bursar_operator',
+    })
+    assert.deepEqual(await inspected(), [])
+  })
 
   test('finds a role that row-level security does not limit', async () => {
     const [found] = await inspected({ DATABASE_URL: url('postgres') })

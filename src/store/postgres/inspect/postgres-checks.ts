@@ -4,7 +4,6 @@ import { type Check, type Finding, refusalOf } from '../../../platform/finding.t
 import { limits } from '../../../platform/limits.ts'
 import { readPostgresUrl, type ServerAddress } from '../../../platform/postgres-url.ts'
 import { optionalWhole, text, whole } from '../../row.ts'
-import { recordTables } from '../../schema/tables.ts'
 import { refusePooler } from '../cluster/find-pooler.ts'
 import { openStateless, withPrimary } from '../cluster/with-primary.ts'
 import type { Connection } from '../driver/connection.ts'
@@ -12,7 +11,8 @@ import { safeMessage } from '../driver/failure.ts'
 import { poolerSettings } from '../open-sessions.ts'
 import { schemaFaults } from '../schema/check-schema.ts'
 import { requireSettings } from '../schema/role-settings.ts'
-import { customersRole, operatorsRole, roleFindings } from './role-findings.ts'
+import { foreignRowFindings, policyFindings, unprotectedFindings } from './policy-findings.ts'
+import { customersRole, ofFit, operatorsRole, roleFindings } from './role-findings.ts'
 import { standbyFindings } from './standby-findings.ts'
 
 type Inspected = {
@@ -27,6 +27,8 @@ export function postgresChecks({ config, clock }: Inspected): readonly Check[] {
   const primaries = readPostgresUrl(databaseUrl) ?? []
   const operators = operatorDatabaseUrl === undefined ? [] : readPostgresUrl(operatorDatabaseUrl)
   const standbys = databaseReadUrls.flatMap((url) => readPostgresUrl(url) ?? [])
+  const asOperator = async (find: (connection: Connection) => Promise<readonly Finding[]>) =>
+    operators === undefined || operators.length === 0 ? [] : await withPrimary(operators, find)
   const onPrimary = (find: (connection: Connection) => Promise<readonly Finding[]>) =>
     withPrimary(primaries, find)
   return [
@@ -40,12 +42,24 @@ export function postgresChecks({ config, clock }: Inspected): readonly Check[] {
       name: 'roles',
       find: async () => [
         ...(await onPrimary((session) => roleFindings(session, customersRole))),
-        ...(operators === undefined || operators.length === 0
-          ? []
-          : await withPrimary(operators, (session) => roleFindings(session, operatorsRole))),
+        ...(await asOperator((session) => roleFindings(session, operatorsRole))),
       ],
     },
-    { name: 'row-security', find: () => onPrimary(rowSecurityFindings) },
+    {
+      name: 'row-security',
+      find: async () => [
+        ...(await onPrimary(unprotectedFindings)),
+        ...(await onPrimary((session) =>
+          ofFit(session, customersRole, async () => [
+            ...(await policyFindings(session, 'app')),
+            ...(await foreignRowFindings(session)),
+          ]),
+        )),
+        ...(await asOperator((session) =>
+          ofFit(session, operatorsRole, () => policyFindings(session, 'operator')),
+        )),
+      ],
+    },
     { name: 'clock', find: () => onPrimary((session) => clockFindings(session, clock)) },
     {
       name: 'standbys',
@@ -116,24 +130,6 @@ async function schemaFindings(session: Connection): Promise<readonly Finding[]> 
     fix: 'mend it as the owner of the database, then run doctor again',
   }))
   return [...refused, ...found]
-}
-
-async function rowSecurityFindings(session: Connection): Promise<readonly Finding[]> {
-  const rows = await session.query({
-    text: `
-      select relname from pg_class as relation
-      where relnamespace = 'bursar'::regnamespace and relname = any($1::text[])
-        and not (relrowsecurity and relforcerowsecurity and exists (
-          select 1 from pg_policies where schemaname = 'bursar' and tablename = relname
-            and policyname = 'customer'))
-      order by relname`,
-    values: [`{${recordTables.join(',')}}`],
-  })
-  return rows.map(([table]) => ({
-    what: `row-level security does not limit table ${table} to one customer`,
-    why: 'a fault of the program could show a customer the records of another one',
-    fix: `enable and force it as the owner, with the policy customer, or restore the schema`,
-  }))
 }
 
 async function clockFindings(session: Connection, clock: Clock): Promise<readonly Finding[]> {

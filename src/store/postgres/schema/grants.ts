@@ -104,14 +104,25 @@ export function grantStatements({ app, operator }: Roles): string {
   const [toApp, toOperator] = [identifier(app), identifier(operator)]
   const tables = Object.entries(tableRights).flatMap(
     ([name, { app: appMay, operator: may, isProtected }]) => [
-      `revoke all on bursar.${name} from ${toApp}, ${toOperator}`,
+      `revoke all on bursar.${name} from public, ${toApp}, ${toOperator}`,
       ...(appMay === '' ? [] : [`grant ${appMay} on bursar.${name} to ${toApp}`]),
       `grant ${may} on bursar.${name} to ${toOperator}`,
       ...(isProtected ? [operatorPolicy(name, operator), ownerPolicy(name)] : []),
     ],
   )
-  const schema = [`grant usage on schema bursar to ${toApp}, ${toOperator}`, refuseHiddenRows]
+  const schema = [
+    `revoke all on schema bursar, bursar_audit from public, ${toApp}, ${toOperator}`,
+    `revoke all on all sequences in schema bursar, bursar_audit from public, ${toApp}, ${toOperator}`,
+    `grant usage on schema bursar to ${toApp}, ${toOperator}`,
+    refuseHiddenRows,
+  ]
   return [...schema, ...tables, ...auditGrants(toApp, toOperator)].join(';\n')
+}
+
+/** The functions that statements of each role call. PUBLIC may execute them. */
+export const neededFunctions: Readonly<Record<keyof Roles, readonly string[]>> = {
+  app: ['clock_microseconds', 'issue_fee_quotes'],
+  operator: ['clock_microseconds'],
 }
 
 /**
@@ -124,7 +135,7 @@ export const auditRights: Readonly<Record<string, Omit<Access, 'isProtected'>>> 
 }
 
 const auditGrants = (toApp: string, toOperator: string): readonly string[] => [
-  `revoke all on bursar_audit.line, bursar_audit.anchor, bursar_audit.seen from ${toApp}, ${toOperator}`,
+  `revoke all on bursar_audit.line, bursar_audit.anchor, bursar_audit.seen from public, ${toApp}, ${toOperator}`,
   `grant usage on schema bursar_audit to ${toApp}, ${toOperator}`,
   ...Object.entries(auditRights).flatMap(([table, { app, operator }]) => [
     ...(app === '' ? [] : [`grant ${app} on ${table} to ${toApp}`]),
