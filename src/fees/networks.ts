@@ -3,7 +3,7 @@ import type { AddressCheck, AddressKind, AddressPolicy } from './addresses/addre
 import { checkCashAddress, encodeCashAddress, withCashPrefix } from './addresses/cash-address.ts'
 import { checkEvmAddress, encodeEvmAddress, mixedCaseEvmAddress } from './addresses/evm-address.ts'
 import { checkSolanaAddress, encodeSolanaAddress } from './addresses/solana-address.ts'
-import { checkStellarAddress, encodeStellarAddress } from './addresses/stellar-address.ts'
+import { checkStellarAddress, encodeStellarAccount } from './addresses/stellar-address.ts'
 import {
   bitcoinForms,
   checkUtxoAddress,
@@ -46,12 +46,9 @@ const utxo = (forms: UtxoForms): NetworkTraits<'utxo'> => ({
   tokenMembers: {},
 })
 
-const evm = <F extends 'evm' | 'op' | 'arbitrum'>(
-  network: CryptoNetwork,
-  family: F,
-): NetworkTraits<F> => ({
+const evm = <F extends 'evm' | 'op' | 'arbitrum'>(family: F): NetworkTraits<F> => ({
   family,
-  checkAddress: (address, policy) => checkEvmAddress(network, address, policy),
+  checkAddress: checkEvmAddress,
   spellAddress: mixedCaseEvmAddress,
   encodeAddress: encodeEvmAddress,
   payloadBytes: 20,
@@ -62,7 +59,7 @@ const evm = <F extends 'evm' | 'op' | 'arbitrum'>(
 /** One row for each network. Adding one starts here and in `values/network.ts`. */
 export const networkTraits = {
   BITCOIN: utxo(bitcoinForms),
-  ETHEREUM: evm('ETHEREUM', 'evm'),
+  ETHEREUM: evm('evm'),
   BITCOIN_CASH: {
     family: 'bch',
     checkAddress: checkCashAddress,
@@ -82,20 +79,20 @@ export const networkTraits = {
     commonKind: 'wallet',
     tokenMembers: { spl: 'mint', token2022: 'mint' },
   },
-  POLYGON_POS: evm('POLYGON_POS', 'evm'),
-  BASE: evm('BASE', 'op'),
-  ARBITRUM_ONE: evm('ARBITRUM_ONE', 'arbitrum'),
+  POLYGON_POS: evm('evm'),
+  BASE: evm('op'),
+  ARBITRUM_ONE: evm('arbitrum'),
   STELLAR: {
     family: 'stellar',
     checkAddress: checkStellarAddress,
     spellAddress: (address) => address,
-    encodeAddress: (payload) => encodeStellarAddress(payload),
+    encodeAddress: encodeStellarAccount,
     payloadBytes: 32,
     commonKind: 'account',
     tokenMembers: { trustline: 'issuer' },
   },
-  INK: evm('INK', 'op'),
-  XLAYER: evm('XLAYER', 'op'),
+  INK: evm('op'),
+  XLAYER: evm('op'),
 } as const satisfies Readonly<Record<CryptoNetwork, NetworkTraits>>
 
 /** The same rows without the family of each, for callers that take any network. */

@@ -2,8 +2,15 @@ import { largest } from '../values/bounds.ts'
 import { type ParsedDecimal, parseDecimal, printDecimal } from '../values/decimal.ts'
 import type { CryptoNetwork } from '../values/network.ts'
 import { divideDown, divideUp } from '../values/rounding.ts'
-import type { AddressFault, AddressKind, AddressPolicy } from './addresses/address-check.ts'
+import type {
+  AddressFault,
+  AddressKind,
+  AddressPolicy,
+  AddressRefusal,
+} from './addresses/address-check.ts'
 import { checkAddress } from './addresses/check-address.ts'
+import { refuseAs } from './addresses/known-destinations.ts'
+import { stellarAccountOf } from './addresses/stellar-address.ts'
 import type { FeeBasis, Unavailable } from './fee-basis.ts'
 import { type FeeOrigin, networkFee } from './network-fee.ts'
 import type { AssetPair } from './schedule/asset-pair.ts'
@@ -89,10 +96,9 @@ export function quoteFee(
     return { ok: false, problem: 'exceed-precision', figure: figure.name, decimals: pair.decimals }
   }
   const check = checkAddress(network, request.address, policy)
-  if (!check.valid) return unsupportedAddress(check.reason, check.detail)
-  if (isToken(pairs, request.address)) {
-    return unsupportedAddress('token_contract', 'The address is a token; it cannot hold a deposit.')
-  }
+  if (!check.valid) return unsupportedAddress(check)
+  const token = refuseToken(basis, pair, request.address)
+  if (token !== undefined) return unsupportedAddress(token)
   const flat = networkFee(basis, pair, check.kind, now)
   if (!flat.ok) return { ok: false, problem: 'fee-source-unavailable', cause: flat.cause }
   const split = splitFigure(figure.name, given.units, flat.feeUnits, pair.transferPpm)
@@ -139,22 +145,33 @@ function unsupportedPair(
   return { ok: false, problem: 'unsupported-asset-network', fault, offered }
 }
 
-const unsupportedAddress = (fault: AddressFault, detail: string): QuoteRefusal => ({
+const unsupportedAddress = ({ reason, detail }: AddressRefusal): QuoteRefusal => ({
   ok: false,
   problem: 'unsupported-address',
-  fault,
+  fault: reason,
   detail,
 })
 
-/** Covers tokens that the operator added; `checkAddress` knows only the embedded ones. */
-function isToken(pairs: ReadonlyMap<string, AssetPair> | undefined, address: string): boolean {
-  for (const { kind, token } of pairs?.values() ?? []) {
-    if (token === undefined || kind === 'trustline') continue
-    if (kind === 'erc20' ? token.toLowerCase() === address.toLowerCase() : token === address) {
-      return true
+/** Covers tokens that the operator added, on any network, and the issuer of the asset itself. */
+function refuseToken(
+  { schedule }: FeeBasis,
+  { kind, token }: AssetPair,
+  address: string,
+): AddressRefusal | undefined {
+  if (kind === 'trustline') {
+    return stellarAccountOf(address) === token ? refuseAs('token_issuer') : undefined
+  }
+  for (const pairs of schedule.pairs.values()) {
+    for (const other of pairs.values()) {
+      if (isTokenOf(other, address)) return refuseAs('token_contract')
     }
   }
-  return false
+  return undefined
+}
+
+function isTokenOf({ kind, token }: AssetPair, address: string): boolean {
+  if (kind === 'trustline') return false
+  return kind === 'erc20' ? token?.toLowerCase() === address.toLowerCase() : token === address
 }
 
 const wholePpm = 1_000_000n

@@ -109,13 +109,13 @@ const isEvmForm = (address: string): boolean => /^0x[0-9a-fA-F]{40}$/.test(addre
 const spellingOf = (network: CryptoNetwork, address: string): string | undefined =>
   isEvmForm(address)
     ? address.toLowerCase()
-    : canonicalAddress(network, address, { testnets: true, quick: true })
+    : canonicalAddress(network, address, { testnets: true, quick: true, issued: true })
 
 /** Money sent to an address with a wrong checksum would be lost. */
 function addressFaults(record: RecordInput, { testnets }: RecordRules): RecordFault[] {
   const { crypto_network, address } = record
   if (!isCryptoNetwork(crypto_network) || typeof address !== 'string') return []
-  const check = checkAddress(crypto_network, address, { testnets, quick: true })
+  const check = checkAddress(crypto_network, address, { testnets, quick: true, issued: true })
   if (check.valid) return []
   const reason = `is no address on ${crypto_network}: ${check.detail}`
   return [{ member: 'address', code: 'invalid_address', reason }]

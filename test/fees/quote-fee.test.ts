@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { base32nopad } from '@scure/base'
+import { encodeStellarAddress } from '../../src/fees/addresses/stellar-address.ts'
 import type { CostModel } from '../../src/fees/cost-model.ts'
 import type { FeeBasis } from '../../src/fees/fee-basis.ts'
 import { type QuoteRequest, quoteFee } from '../../src/fees/quote-fee.ts'
@@ -115,6 +117,22 @@ describe('quoteFee refuses', () => {
       !token.ok && token.problem === 'unsupported-address' && token.fault,
       'token_contract',
     )
+    const elsewhere = refused(ask('USDC', 'ETHEREUM', { amount: '1' }, contract), added)
+    assert.deepEqual(elsewhere, token)
+  })
+
+  it('a payment of an asset to its issuer, which destroys it', () => {
+    const issuer = 'GA5ZSEJYB37JRC5AVCIA5MOP4RHTM335X2KGX3IHOJAPP5RE34K4KZVN'
+    const key = base32nopad.decode(issuer).subarray(1, 33)
+    const amount = { amount: '2' }
+    for (const address of [issuer, encodeStellarAddress(key, 7n)]) {
+      const burnt = refused(ask('USDC', 'STELLAR', amount, address))
+      assert.equal(
+        !burnt.ok && burnt.problem === 'unsupported-address' && burnt.fault,
+        'token_issuer',
+      )
+      assert.equal(refused(ask('XLM', 'STELLAR', amount, address)).ok, true)
+    }
   })
 
   it('a total that is not above the fee and names the fee', () => {

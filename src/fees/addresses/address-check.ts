@@ -33,7 +33,10 @@ export type AddressFault =
   | 'legacy_format'
   | 'ambiguous_legacy_p2sh'
   | 'precompile'
+  | 'no_key'
+  | 'contract'
   | 'token_contract'
+  | 'token_issuer'
   | 'program_or_sysvar'
   | 'secret_key'
 
@@ -45,12 +48,20 @@ export type AddressCheck =
       /** The 64-bit id in a muxed Stellar account, in decimal. It replaces the memo. */
       readonly memoId?: string
     }
-  | { readonly valid: false; readonly reason: AddressFault; readonly detail: string }
+  | AddressRefusal
+
+export type AddressRefusal = {
+  readonly valid: false
+  readonly reason: AddressFault
+  readonly detail: string
+}
 
 export type AddressPolicy = {
   /** Accept addresses of test networks too. Otherwise they are refused as `wrong_network`. */
   readonly testnets?: boolean
-  /** Skip Solana's curve test (60 µs). Off-curve accounts then count as wallets. */
+  /** The operator issued the address, so it is not searched for patterns. */
+  readonly issued?: boolean
+  /** Skip the tests of Ed25519 keys (60 µs). Solana's off-curve accounts then count as wallets. */
   readonly quick?: boolean
   /** Refuse EVM addresses in a single case, which have no checksum. */
   readonly requireEvmChecksum?: boolean
@@ -58,7 +69,7 @@ export type AddressPolicy = {
 
 export const accept = (kind: AddressKind): AddressCheck => ({ valid: true, kind })
 
-export const refuse = (reason: AddressFault, detail: string): AddressCheck => ({
+export const refuse = (reason: AddressFault, detail: string): AddressRefusal => ({
   valid: false,
   reason,
   detail,

@@ -1,3 +1,4 @@
+import { bytesToHex } from '@noble/hashes/utils.js'
 import { bech32 } from '@scure/base'
 import {
   type AddressCheck,
@@ -6,6 +7,7 @@ import {
   accept,
   refuse,
 } from './address-check.ts'
+import { refuseLost } from './known-destinations.ts'
 
 const alphabet = 'qpzry9x8gf2tvdw0s3jn54khce6mua7l'
 const mainPrefix = 'bitcoincash'
@@ -51,7 +53,7 @@ export function checkCashAddress(address: string, policy: AddressPolicy): Addres
   if (!candidates.some((prefix) => isMadeWith(prefix, words))) {
     return refuse('checksum', 'The checksum of the address is wrong.')
   }
-  return checkPayload(words.slice(0, -checksumWords))
+  return checkPayload(words.slice(0, -checksumWords), body, policy)
 }
 
 /** A valid address in lower case with the prefix that its checksum was made with. */
@@ -74,7 +76,7 @@ export function encodeCashAddress(payload: Uint8Array): string {
   return `${mainPrefix}:${body}`
 }
 
-function checkPayload(words: number[]): AddressCheck {
+function checkPayload(words: number[], body: string, policy: AddressPolicy): AddressCheck {
   // CashAddr and Bech32 group bits alike.
   const bytes = bech32.fromWordsUnsafe(words)
   if (!bytes) return refuse('padding', 'The last character holds unused bits.')
@@ -82,11 +84,12 @@ function checkPayload(words: number[]): AddressCheck {
   const kind = kinds[version >> 3]
   const size = hashBytes[version & 7]
   if (kind === undefined) return refuse('unsupported_kind', 'The type of address is unknown.')
-  if (bytes.length - 1 === size && size === 20) return accept(kind)
+  const lost = refuseLost(policy, bytesToHex(bytes.subarray(1)), body)
+  if (bytes.length - 1 === size && size === 20) return lost ?? accept(kind)
   const longKind = bytes.length - 1 === size && size === 32 ? longKinds[kind] : undefined
   return longKind === undefined
     ? refuse('length', 'The address must hold 20 bytes, or 32 for a script.')
-    : accept(longKind)
+    : (lost ?? accept(longKind))
 }
 
 const wordsOf = (body: string): number[] =>

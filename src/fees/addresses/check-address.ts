@@ -7,7 +7,7 @@ const addressCharactersMax = 128
 
 /**
  * Checks that a withdrawal on this network may pay to an address: by the network's checksum and by
- * policy (no test networks, precompiles, token contracts or unspendable outputs).
+ * policy (no test networks, no destination that is known to lose what it receives).
  *
  * The text is checked as it is: surrounding blanks, a URI scheme or a name make it invalid. Pure;
  * takes 2 to 15 µs, up to 120 µs with a curve test. Never throws.

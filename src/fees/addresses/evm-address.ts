@@ -1,18 +1,13 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { bytesToHex } from '@noble/hashes/utils.js'
-import type { CryptoNetwork } from '../../values/network.ts'
 import { type AddressCheck, type AddressPolicy, accept, refuse } from './address-check.ts'
-import { isKnownToken } from './known-tokens.ts'
+import { refuseLost } from './known-destinations.ts'
 
 /** Addresses up to 0xffff: the zero address and the precompiled contracts of every EVM chain. */
 const precompile = /^0{36}/
 
 /** Checks `0x` and 40 hexadecimal digits. Mixed case must match the EIP-55 checksum. */
-export function checkEvmAddress(
-  network: CryptoNetwork,
-  address: string,
-  policy: AddressPolicy,
-): AddressCheck {
+export function checkEvmAddress(address: string, policy: AddressPolicy): AddressCheck {
   if (/^(?:0x)?[0-9a-fA-F]{64}$/.test(address)) {
     return refuse('secret_key', '64 digits are a private key or a transaction hash, no address.')
   }
@@ -32,12 +27,11 @@ export function checkEvmAddress(
     return refuse('checksum_missing', 'The address must be in its EIP-55 mixed-case form.')
   }
   if (precompile.test(lower)) {
-    return refuse('precompile', 'The address is the zero address or a precompiled contract.')
+    const detail =
+      'The address is the zero address, a burn address or a precompiled contract; send the address of the recipient’s own wallet.'
+    return refuse('precompile', detail)
   }
-  if (isKnownToken(network, `0x${lower}`)) {
-    return refuse('token_contract', 'The address is a token contract; it cannot hold a deposit.')
-  }
-  return accept('evm')
+  return refuseLost(policy, lower) ?? accept('evm')
 }
 
 /** The EIP-55 form of a valid address. */

@@ -1,21 +1,12 @@
 import { ed25519 } from '@noble/curves/ed25519.js'
+import { bytesToHex } from '@noble/hashes/utils.js'
 import { base58 } from '@scure/base'
 import { attempt } from '../../values/attempt.ts'
 import { type AddressCheck, type AddressPolicy, accept, refuse } from './address-check.ts'
-import { isKnownToken } from './known-tokens.ts'
+import { refuseAs, refuseLost } from './known-destinations.ts'
 
 const publicKeyBytes = 32
 const keyPairBytes = 64
-
-/** Programs that hold no customer funds and that `reservedEnding` does not match. */
-const programs: ReadonlySet<string> = new Set([
-  'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA',
-  'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb',
-  'ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL',
-  'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr',
-  'Memo1UhkJRfHyvLMcVucJwxXeuD728EqVDDwQDxFMNo',
-  'So11111111111111111111111111111111111111112',
-])
 
 /** Programs, loaders and sysvars end in a run of ones. No key can be found for such an address. */
 const reservedEnding = /1{16}$/
@@ -36,17 +27,16 @@ export function checkSolanaAddress(address: string, policy: AddressPolicy): Addr
   if (bytes.length !== publicKeyBytes) {
     return refuse('length', 'The address must be base58 of 32 bytes.')
   }
-  if (programs.has(address) || reservedEnding.test(address)) {
-    return refuse('program_or_sysvar', 'The address is a program or a system account.')
-  }
-  if (isKnownToken('SOLANA', address)) {
-    return refuse('token_contract', 'The address is a token mint; it cannot hold a deposit.')
-  }
-  return accept(policy.quick === true || isOnCurve(bytes) ? 'wallet' : 'off-curve')
+  if (reservedEnding.test(address)) return refuseAs('program_or_sysvar')
+  const lost = refuseLost(policy, bytesToHex(bytes), address)
+  if (lost !== undefined) return lost
+  if (policy.quick === true) return accept('wallet')
+  const point = decodePoint(bytes)
+  if (point === undefined) return accept('off-curve')
+  return point.isSmallOrder() ? refuseAs('no_key') : accept('wallet')
 }
 
 export const encodeSolanaAddress = (payload: Uint8Array): string => base58.encode(payload)
 
 /** Decodes as leniently as Solana's runtime does (ZIP-215): y may be any element of the field. */
-const isOnCurve = (bytes: Uint8Array): boolean =>
-  attempt(() => ed25519.Point.fromBytes(bytes, true)) !== undefined
+const decodePoint = (bytes: Uint8Array) => attempt(() => ed25519.Point.fromBytes(bytes, true))

@@ -1,6 +1,9 @@
+import { ed25519 } from '@noble/curves/ed25519.js'
+import { bytesToHex } from '@noble/hashes/utils.js'
 import { base32nopad } from '@scure/base'
 import { attempt } from '../../values/attempt.ts'
-import { type AddressCheck, accept, refuse } from './address-check.ts'
+import { type AddressCheck, type AddressPolicy, accept, refuse } from './address-check.ts'
+import { refuseLost } from './known-destinations.ts'
 
 /** StrKey version bytes (SEP-23) by the first letter that they produce. */
 const versions: Readonly<Record<string, number>> = { G: 6 << 3, M: 12 << 3 }
@@ -12,8 +15,9 @@ const publicKeyBytes = 32
 /**
  * Checks a StrKey account `G…` (32 bytes) or muxed account `M…` (32 bytes and a 64-bit id), each
  * with a CRC-16. Seeds, contracts, claimable balances, hashes and federation names are refused.
+ * So is a key that can sign nothing: the account could never set another signer.
  */
-export function checkStellarAddress(address: string): AddressCheck {
+export function checkStellarAddress(address: string, policy: AddressPolicy): AddressCheck {
   const isSeedLike = /^s[a-z2-7]{50,60}$/i.test(address)
   if (isSeedLike) {
     return refuse('secret_key', 'This is a secret seed, not an address: move the funds it guards.')
@@ -34,10 +38,29 @@ export function checkStellarAddress(address: string): AddressCheck {
   if (readChecksum(bytes) !== crc16(bytes.subarray(0, -2))) {
     return refuse('checksum', 'The checksum of the address is wrong.')
   }
+  const key = bytes.subarray(1, 1 + publicKeyBytes)
+  // A small muxed id is a run of zeros in the text, so only the account is searched for patterns.
+  const lost = refuseLost(policy, bytesToHex(key), encodeStellarAddress(key))
+  if (lost !== undefined) return lost
+  if (policy.quick !== true && !canSign(key)) {
+    return refuse('off_curve', 'No key can sign for this account; copy the address again.')
+  }
   if (letter === 'G') return accept('account')
   const memoId = new DataView(bytes.buffer, bytes.byteOffset).getBigUint64(1 + publicKeyBytes)
   return { valid: true, kind: 'muxed', memoId: memoId.toString() }
 }
+
+/** Stellar's nodes refuse signatures by keys in another spelling or of a small order. */
+const canSign = (key: Uint8Array): boolean =>
+  attempt(() => ed25519.Point.fromBytes(key))?.isSmallOrder() === false
+
+/** The account `G…` of a valid address. */
+export const stellarAccountOf = (address: string): string =>
+  encodeStellarAddress(base32nopad.decode(address).subarray(1, 1 + publicKeyBytes))
+
+/** Encodes the account of this seed, as a wallet does. */
+export const encodeStellarAccount = (seed: Uint8Array): string =>
+  encodeStellarAddress(ed25519.getPublicKey(seed))
 
 /** Encodes 32 bytes as an account, or as a muxed account if `memoId` is given. */
 export function encodeStellarAddress(payload: Uint8Array, memoId?: bigint): string {

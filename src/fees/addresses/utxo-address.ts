@@ -1,5 +1,6 @@
 import { schnorr } from '@noble/curves/secp256k1.js'
 import { sha256 } from '@noble/hashes/sha2.js'
+import { bytesToHex } from '@noble/hashes/utils.js'
 import { base58check, bech32, bech32m } from '@scure/base'
 import { attempt } from '../../values/attempt.ts'
 import {
@@ -9,6 +10,7 @@ import {
   accept,
   refuse,
 } from './address-check.ts'
+import { refuseLost } from './known-destinations.ts'
 
 type Base58Kind = 'p2pkh' | 'p2sh'
 
@@ -53,7 +55,7 @@ export function checkUtxoAddress(
 ): AddressCheck {
   const payload =
     address.length <= base58CharactersMax ? attempt(() => checkedBase58.decode(address)) : undefined
-  if (payload !== undefined) return checkBase58Payload(forms, payload, policy)
+  if (payload !== undefined) return checkBase58Payload(forms, address, payload, policy)
   if (/^(?:[5KLc9][1-9A-HJ-NP-Za-km-z]{50,51}|6P[1-9A-HJ-NP-Za-km-z]{56})$/.test(address)) {
     return refuse('secret_key', 'This is a private key, not an address: move the funds it guards.')
   }
@@ -70,7 +72,12 @@ export function checkUtxoAddress(
 export const encodeSegwitAddress = (forms: UtxoForms, program: Uint8Array): string =>
   bech32.encode(forms.prefix, [0, ...bech32.toWords(program)])
 
-function checkBase58Payload(forms: UtxoForms, payload: Uint8Array, policy: AddressPolicy) {
+function checkBase58Payload(
+  forms: UtxoForms,
+  address: string,
+  payload: Uint8Array,
+  policy: AddressPolicy,
+): AddressCheck {
   const version = payload[0] ?? -1
   if (payload.length !== 1 + hashBytes) return refuse('length', 'The address must hold 20 bytes.')
   if (version === forms.ambiguousVersion) {
@@ -79,7 +86,8 @@ function checkBase58Payload(forms: UtxoForms, payload: Uint8Array, policy: Addre
   }
   const testKind = policy.testnets === true ? forms.testVersions[version] : undefined
   const kind = forms.versions[version] ?? testKind
-  return kind === undefined ? wrongNetwork() : accept(kind)
+  if (kind === undefined) return wrongNetwork()
+  return refuseLost(policy, bytesToHex(payload.subarray(1)), address) ?? accept(kind)
 }
 
 function checkSegwit(
@@ -101,26 +109,31 @@ function checkSegwit(
     return refuse('checksum_variant', 'Version 0 takes Bech32, later versions Bech32m (BIP-350).')
   }
   if (prefix !== forms.prefix && policy.testnets !== true) return wrongNetwork()
-  return checkProgram(version, words.slice(1))
+  return checkProgram(version, words.slice(1), address.toLowerCase(), policy)
 }
 
 /** BIP-141 and BIP-341. Unknown witness versions and pay-to-anchor are refused as destinations. */
-function checkProgram(version: number, words: number[]): AddressCheck {
+function checkProgram(
+  version: number,
+  words: number[],
+  address: string,
+  policy: AddressPolicy,
+): AddressCheck {
   const program = bech32.fromWordsUnsafe(words)
   if (!program) return refuse('padding', 'The last character holds unused bits.')
+  const lost = refuseLost(policy, bytesToHex(program), address)
   if (version === 0) {
     const kinds: Readonly<Record<number, AddressKind>> = { 20: 'p2wpkh', 32: 'p2wsh' }
     const kind = kinds[program.length]
     return kind === undefined
       ? refuse('length', 'A version 0 program must hold 20 or 32 bytes.')
-      : accept(kind)
+      : (lost ?? accept(kind))
   }
   if (version !== 1 || program.length !== 32) {
     return refuse('unsupported_witness', 'Only witness programs of version 0 and taproot are paid.')
   }
-  return isOnCurve(program)
-    ? accept('p2tr')
-    : refuse('off_curve', 'No key can spend from this taproot address.')
+  if (isOnCurve(program)) return lost ?? accept('p2tr')
+  return refuse('off_curve', 'No key can spend from this taproot address; copy it again.')
 }
 
 function decodeBech32(coder: typeof bech32 | typeof bech32m, address: string) {

@@ -1,8 +1,17 @@
 import assert from 'node:assert/strict'
+import { hash } from 'node:crypto'
 import { describe, it } from 'node:test'
+import { ed25519 } from '@noble/curves/ed25519.js'
+import { bytesToHex } from '@noble/hashes/utils.js'
+import { base58 } from '@scure/base'
 import { canonicalAddress } from '../../../src/fees/addresses/canonical-address.ts'
 import { checkAddress } from '../../../src/fees/addresses/check-address.ts'
+import { mixedCaseEvmAddress } from '../../../src/fees/addresses/evm-address.ts'
+import knownDestinations from '../../../src/fees/addresses/known-destinations.json' with {
+  type: 'json',
+}
 import { encodeStellarAddress } from '../../../src/fees/addresses/stellar-address.ts'
+import { traitsOf } from '../../../src/fees/networks.ts'
 import { depositAddress } from '../../../src/resources/deposit-address.ts'
 import { encodeAddress } from '../../../src/sandbox/encode-address.ts'
 import { type CryptoNetwork, cryptoNetworks, isCryptoNetwork } from '../../../src/values/network.ts'
@@ -94,8 +103,19 @@ describe('checkAddress', () => {
     const muxed = 'MA7QYNF7SOWQ3GLR2BGMZEHXAVIRZA4KVWLTJJFC7MGXUA74P7UJVAAAAAAAAAAAAAJLK'
     const memoId = '9223372036854775808'
     assert.deepEqual(checkAddress('STELLAR', muxed), { valid: true, kind: 'muxed', memoId })
-    const account = encodeStellarAddress(new Uint8Array(32).fill(7), 42n)
+    const key = ed25519.getPublicKey(new Uint8Array(32).fill(7))
+    const account = encodeStellarAddress(key, 42n)
     assert.deepEqual(checkAddress('STELLAR', account), { valid: true, kind: 'muxed', memoId: '42' })
+  })
+
+  it('accepts a muxed account with a small id, whatever its key ends in', () => {
+    for (let at = 0; at < 200; at++) {
+      const key = ed25519.getPublicKey(hash('sha256', `muxed ${at}`, 'buffer'))
+      for (const id of [0n, 1n]) {
+        const account = encodeStellarAddress(key, id)
+        assert.equal(checkAddress('STELLAR', account).valid, true, account)
+      }
+    }
   })
 
   it('accepts an EVM address in a single case unless a checksum is required', () => {
@@ -114,6 +134,64 @@ describe('checkAddress', () => {
           'length',
           `${network}, ${text.length} characters`,
         )
+      }
+    }
+  })
+})
+
+describe('known destinations', () => {
+  const known = knownDestinations.flatMap(({ fault, addresses }) =>
+    Object.entries(addresses).map(([name, address]) => ({ fault, name, address })),
+  )
+
+  it('name their source and date', () => {
+    for (const { what, source, date } of knownDestinations) {
+      assert(source !== '' && /^2026-\d\d-\d\d$/.test(date), what)
+    }
+  })
+
+  it('are refused on every EVM network, in every spelling', () => {
+    const contracts = known.filter(({ address }) => address.startsWith('0x'))
+    assert(contracts.length > 3_000)
+    const evm = cryptoNetworks.filter((network) => traitsOf(network).commonKind === 'evm')
+    for (const { fault, name, address } of contracts) {
+      assert.equal(address, mixedCaseEvmAddress(address), name)
+      for (const network of evm) {
+        assert.equal(reasonOf(network, address), fault, `${name} on ${network}`)
+        assert.equal(reasonOf(network, address.toLowerCase()), fault, `${name} on ${network}`)
+      }
+    }
+  })
+
+  it('are refused on Solana', () => {
+    const faults = new Set(['token_contract', 'program_or_sysvar'])
+    const accounts = known.filter(({ fault, address }) => faults.has(fault) && address.length > 42)
+    assert(accounts.length > 500)
+    for (const { fault, name, address } of accounts) {
+      assert.equal(reasonOf('SOLANA', address), fault, name)
+    }
+  })
+
+  it('hold the hash that a burn address spells', () => {
+    const burnt = known.filter(({ name }) => /^1[1-9A-HJ-NP-Za-km-z]{25,33}$/.test(name))
+    assert(burnt.length > 5)
+    for (const { fault, name, address } of burnt) {
+      assert.equal(bytesToHex(base58.decode(name).subarray(1, 21)), address, name)
+      assert.equal(reasonOf('BITCOIN', name), fault, name)
+    }
+  })
+
+  it('are searched for patterns only among destinations', () => {
+    const pattern = `0x${'1'.repeat(40)}`
+    assert.equal(reasonOf('BASE', pattern), 'no_key')
+    assert.equal(checkAddress('BASE', pattern, { issued: true }).valid, true)
+  })
+
+  it('are no address that a wallet makes', () => {
+    for (const network of cryptoNetworks) {
+      for (let at = 0; at < 500; at++) {
+        const address = encodeAddress(network, hash('sha256', `wallet ${at}`, 'buffer'))
+        assert.equal(checkAddress(network, address).valid, true, address)
       }
     }
   })
@@ -184,6 +262,11 @@ describe('encodeAddress', () => {
     }
   })
 })
+
+function reasonOf(network: CryptoNetwork, address: string): string {
+  const check = checkAddress(network, address)
+  return check.valid ? check.kind : check.reason
+}
 
 const printable = Array.from({ length: 95 }, (_, index) => String.fromCharCode(32 + index))
 
