@@ -132,7 +132,9 @@ async function pgbench({ folder, url, records, limit, seconds }: Pages): Promise
     writeFileSync(script, `${pageOf(Math.floor((records * (at + 1)) / (SCRIPTS + 1)), limit)};\n`)
     return ['-f', script]
   })
-  const settings = Object.entries(readingSessions(5000)).map(([name, to]) => `-c ${name}=${to}`)
+  const settings = Object.entries({ ...readingSessions(5000), enable_memoize: 'off' }).map(
+    ([name, to]) => `-c ${name}=${to}`,
+  )
   const words = ['-n', '-M', 'prepared', '-c', '16', '-j', '2', '-T', String(seconds)]
   const output = execFileSync(tool('pgbench'), [...words, ...scripts.flat(), url], {
     env: { ...process.env, PGOPTIONS: settings.join(' ') },

@@ -1,7 +1,7 @@
 import { type Command, CommanderError } from 'commander'
 import { ConfigError } from '../platform/config.ts'
 import { outOfDescriptors } from '../platform/machine/exhaustion.ts'
-import { StoreUnavailable } from '../store/unavailable.ts'
+import { StoreRefused, StoreUnavailable } from '../store/unavailable.ts'
 import { CommandFailed, cannotWrite, type Output } from './output.ts'
 
 // Exit codes. 0 means success.
@@ -58,7 +58,7 @@ type SystemError = NodeJS.ErrnoException & {
 /** What the operator can fix is one sentence. Anything else is a defect and shows its stack. */
 function sentenceOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
-  const isKnown = [ConfigError, StoreUnavailable, CommandFailed].some(
+  const isKnown = [ConfigError, StoreUnavailable, StoreRefused, CommandFailed].some(
     (known) => error instanceof known,
   )
   if (isKnown) return error.message

@@ -39,3 +39,8 @@ export class StoreDamaged extends StoreUnavailable {}
 
 /** The database reports a damaged table or index, so what it finds elsewhere in it may be wrong. */
 export class StoreCorrupted extends StoreDamaged {}
+
+/** The database refused a statement, such as for a missing right. The message has its words. */
+export class StoreRefused extends Error {
+  override readonly name = 'StoreRefused'
+}

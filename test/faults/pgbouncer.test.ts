@@ -3,6 +3,8 @@ import { randomBytes } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
 import { refusePooler } from '../../src/store/postgres/cluster/find-pooler.ts'
 import { withPrimary } from '../../src/store/postgres/cluster/with-primary.ts'
+import { pinnedSettings } from '../../src/store/postgres/driver/required-settings.ts'
+import { operatorSessions, readingSessions } from '../../src/store/postgres/driver/sessions.ts'
 import { freePort } from '../support/free-port.ts'
 import { type PostgresServer, startPostgres } from '../support/postgres-server.ts'
 import { type Program, runProgram, startProgram } from '../support/program.ts'
@@ -236,9 +238,12 @@ describe('PgBouncer in transaction mode', { skip }, () => {
     const refused = await migrate()
     assert.equal(refused.code, 2, refused.errors)
     const statements = refused.errors.match(/^alter role .*;$/gm) ?? []
-    assert.equal(statements.length, 20, refused.errors)
+    assert.equal(statements.length, 50, refused.errors)
     const early = await runProgram(['serve', '--json'], { env: environment() })
-    assert.match(early.errors, /of role bursar behind the pooler have \w+ = \w+, not \w+\. Run /)
+    assert.match(
+      early.errors,
+      /of role bursar have DateStyle = ISO, MDY \(source: configuration file\), not ISO, YMD and .* Run /,
+    )
     await ask(statements.join('\n'), DATABASE)
     await pooler.stop()
     pooler = await startPgBouncer(server, {
@@ -379,6 +384,71 @@ describe('PgBouncer in transaction mode', { skip }, () => {
     const rows = await rowsOf(recovery)
     assert.equal(rows.length, 1)
     for (const at of Object.values(rows[0] ?? {})) assert.notEqual(at, null)
+  })
+
+  test('is checked for settings that a role has got since, by servers and by doctor', async () => {
+    const refusal =
+      /the sessions of role bursar have bytea_output = escape \(source: database user\), not hex/i
+    const { program, url } = await serve(await freePort())
+    const own = `alter role bursar in database ${DATABASE} set bytea_output =`
+    try {
+      await ask(`${own} 'escape'`)
+      // As after RECONNECT.
+      await ask(`select pg_terminate_backend(pid) from pg_stat_activity where usename = 'bursar'`)
+      const isReady = async () => statusOf(await send(url, '/readyz', {})) === 200
+      await until(async () => !(await isReady()))
+      await until(() => refusal.test(program.errors()))
+      const late = await runProgram(['serve', '--json'], { env: environment() })
+      assert.equal(late.code, 2)
+      assert.match(late.errors, refusal)
+      const { output } = await runProgram(['doctor', '--json'], { env: environment() })
+      const { checks } = JSON.parse(output)
+      const { findings } = checks.find(({ name }: { name: string }) => name === 'sessions')
+      assert.match(findings[0].what, refusal)
+      await ask(`${own} 'hex'`)
+      await ask(`select pg_terminate_backend(pid) from pg_stat_activity where usename = 'bursar'`)
+      await until(isReady)
+    } finally {
+      await program.kill('SIGKILL')
+    }
+  })
+})
+
+describe('PgBouncer in session mode', { skip }, () => {
+  const serveBehind = async (lines: readonly string[]) => {
+    const inSession = await startPgBouncer(server, { mode: 'session', lines })
+    const env = {
+      ...environment('none'),
+      DATABASE_URL: inSession.url('bursar', DATABASE),
+      OPERATOR_DATABASE_URL: inSession.url('bursar_operator', DATABASE),
+      PORT: '0',
+    }
+    return { env, [Symbol.asyncDispose]: inSession.stop }
+  }
+
+  test('that refuses settings of a session ends the start with its words', async () => {
+    await using behind = await serveBehind([])
+    const { code, errors } = await runProgram(['serve', '--json'], { env: behind.env })
+    assert.equal(code, 2)
+    assert.match(
+      errors,
+      /it refuses the settings with which a session starts \(08P01: unsupported startup parameter: \w+\)/,
+    )
+  })
+
+  test('that drops them serves with those of the roles, and not without', async () => {
+    const names = Object.keys({ ...pinnedSettings, ...readingSessions(1), ...operatorSessions })
+    await using behind = await serveBehind([`ignore_startup_parameters = ${names.join(',')}`])
+    const program = startProgram(['serve', '--json'], { env: behind.env })
+    await program.firstLine
+    await program.kill('SIGKILL')
+    const own = `alter role bursar in database ${DATABASE}`
+    await ask(`${own} reset row_security; alter database ${DATABASE} set row_security = off`)
+    await ask(`select pg_terminate_backend(pid) from pg_stat_activity where usename = 'bursar'`)
+    const { code, errors } = await runProgram(['serve', '--json'], { env: behind.env })
+    await ask(`${own} set row_security = on; alter database ${DATABASE} reset row_security`)
+    assert.equal(code, 2)
+    assert.match(errors, /bursar have row_security = off \(source: database\), not on: row-level/)
   })
 })
 

@@ -7,10 +7,11 @@ import { readPostgresUrl, type ServerAddress } from '../../platform/postgres-url
 import { refusePooler } from './cluster/find-pooler.ts'
 import { openServers, type Servers, type ServersDeps } from './cluster/servers.ts'
 import { withPrimary } from './cluster/with-primary.ts'
+import { requiredSettings } from './driver/required-settings.ts'
 import { operatorSessions, readingSessions } from './driver/sessions.ts'
 import { requireSchema } from './schema/migrate.ts'
-import { requireSettings } from './schema/role-settings.ts'
 import { type RoleCheck, requireCustomersRole, requireOperatorRole } from './schema/roles.ts'
+import { requireSettings } from './schema/session-settings.ts'
 
 type SessionDeps = {
   readonly config: Config
@@ -100,7 +101,9 @@ async function requireReady(
     withPrimary(primaries, async (connection) => {
       await requireSchema(connection)
       await requireRole(connection)
-      if (settings !== undefined) await requireSettings(connection, settings)
+      if (settings !== undefined) {
+        await requireSettings(connection, { ...requiredSettings, ...settings })
+      }
     }),
   ])
 }

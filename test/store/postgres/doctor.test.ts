@@ -363,7 +363,7 @@ describe('doctor on PostgreSQL', { skip: testStore !== 'postgres' && 'needs Post
 
   test('finds a standby that is behind, and one that no commit waits for', async () => {
     await atStandby('select pg_wal_replay_pause()')
-    await asSuperuser('create table after_pause (one int)')
+    await asSuperuser('create table public.after_pause (one int)')
     const { found, afterMs } = await lagFindings(500)
     assert.deepEqual(
       found.map(({ what }) => what),
@@ -372,7 +372,7 @@ describe('doctor on PostgreSQL', { skip: testStore !== 'postgres' && 'needs Post
     // It looks every 50 ms.
     assert.ok(afterMs > 500 && afterMs <= 600, `after ${afterMs} ms`)
     await atStandby('select pg_wal_replay_resume()')
-    await asSuperuser('drop table after_pause')
+    await asSuperuser('drop table public.after_pause')
     await asSuperuser('alter system reset synchronous_standby_names')
     await asSuperuser('select pg_reload_conf()')
     await until(async () => (await inspected()).length > 0)
@@ -385,13 +385,14 @@ describe('doctor on PostgreSQL', { skip: testStore !== 'postgres' && 'needs Post
 
   test('finds roles without the settings that a pooler needs', async () => {
     const found = await inspected({ BURSAR_POOLER: 'transaction', DATABASE_READ_URLS: '' })
-    assert.match(String(found), /^pooler: The sessions of role bursar behind the pooler have /)
+    assert.match(String(found), /sessions: the sessions of role bursar have DateStyle = /)
+    assert.match(String(found), /pooler: the sessions of role bursar have enable_bitmapscan = on /)
   })
 
   test('finds that the log was not archived for a day', async () => {
     const config = loadConfig({ env: { DATABASE_URL: url('bursar') }, file: null })
     const archived = () => lastArchivedAt(config)
-    await asSuperuser('create table archived (one int); drop table archived')
+    await asSuperuser('create table public.archived (one int); drop table public.archived')
     await asSuperuser('select pg_switch_wal()')
     await until(async () => (await archived()) !== undefined)
     const backups = { lastAt: archived, advice: 'archive the log' }

@@ -60,7 +60,7 @@ export function openPool(options: PoolOptions): Pool {
       waited(systemTime.elapsedMs() - requestedAt)
       const release = deadline.onPassed(() => session.connection.destroy())
       try {
-        if (!session.isChecked) await options.check?.(session.connection)
+        if (!session.isChecked) await options.check?.(session.connection).catch(refuse(session))
         session.isChecked = true
         return await work(session.connection)
       } finally {
@@ -85,6 +85,14 @@ export function openPool(options: PoolOptions): Pool {
     },
   }
 }
+
+/** Another session may be fit for use: the role or its settings may have changed by then. */
+const refuse =
+  ({ connection }: Session) =>
+  (reason: unknown): never => {
+    connection.destroy()
+    throw reason
+  }
 
 /** Has the sessions of a pool and the waits for them counted. */
 function measure(

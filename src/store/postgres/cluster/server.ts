@@ -3,9 +3,16 @@ import type { Logger } from '../../../platform/log.ts'
 import type { ServerAddress } from '../../../platform/postgres-url.ts'
 import { whole } from '../../row.ts'
 import { type Connection, openConnection, type Pooler } from '../driver/connection.ts'
-import { isConnectFailure, isLostSession, isRoleRefused, safeMessage } from '../driver/failure.ts'
+import {
+  areSettingsRefused,
+  isConnectFailure,
+  isLostSession,
+  isSessionRefused,
+  safeMessage,
+} from '../driver/failure.ts'
 import type { SessionSettings } from '../driver/sessions.ts'
 import type { RoleCheck } from '../schema/roles.ts'
+import { requireSession, startRefused } from '../schema/session-settings.ts'
 import { openPool, type Pool, type PoolOptions } from './pool.ts'
 
 /** The result of a health check. `position` is where the log ends or, on a standby, replay. */
@@ -27,7 +34,7 @@ export type Server = {
   failure(): string | undefined
   /** Runs a query over the session of the health check. Rejects if the server does not answer. */
   ping(): Promise<void>
-  /** Why the server is refused, if the role of its URL may not be used. */
+  /** Why the server is refused, if the role of its URL or its settings may not be used. */
   refusal(): string | undefined
   /** Checks the server over a session that no request can take. */
   checkHealth(): Promise<void>
@@ -58,11 +65,20 @@ export function openServer(options: ServerOptions): Server {
       connectTimeoutMs: withinMs,
       pooler,
     })
+  const requireUsable = async (connection: Connection) => {
+    await requireSession(connection)
+    await requireRole(connection)
+  }
+  // A pooler gives each transaction another session, whose settings may have changed by now.
+  const look = async (connection: Connection) => {
+    if (pooler === 'transaction') await requireSession(connection)
+    return await readHealth(connection)
+  }
   let sessionName: string | undefined
   const pool = openPool({
     open,
     check: async (connection) => {
-      await requireRole(connection)
+      await requireUsable(connection)
       if (health?.role === 'primary') await requirePrimary(connection)
     },
     connectionsMax,
@@ -74,7 +90,7 @@ export function openServer(options: ServerOptions): Server {
   // Health and readiness checks share one session, whose pool handles their deadlines too.
   const checkPool = openPool({
     open: () => open(sessionName === undefined ? {} : { application_name: sessionName }),
-    check: requireRole,
+    check: requireUsable,
     connectionsMax: 1,
     waitingMax: 4,
     waitMs: withinMs,
@@ -107,14 +123,14 @@ export function openServer(options: ServerOptions): Server {
     },
     checkHealth: async () => {
       try {
-        health = await checkTwice(checkPool)
+        health = await checkTwice(checkPool, look)
         missed = 0
         failure = undefined
         noteRefusal(undefined)
       } catch (error) {
         missed += 1
         failure = safeMessage(error)
-        noteRefusal(isRoleRefused(error) ? error.message : undefined)
+        noteRefusal(refusalOf(error))
         // A refused connection marks the server as down at once, a late answer only if repeated.
         if (!isConnectFailure(error) && missed < CHECKS_MISSED_MAX) return
         if (health !== undefined) pool.dropAll()
@@ -133,10 +149,16 @@ export function openServer(options: ServerOptions): Server {
   }
 }
 
+/** Why a server may not be used. Undefined if it only fails. */
+function refusalOf(error: unknown): string | undefined {
+  if (isSessionRefused(error)) return error.message
+  return areSettingsRefused(error) ? startRefused(error) : undefined
+}
+
 /** An idle session may have been cut without the server being down; a new session tells. */
-async function checkTwice(checkPool: Pool): Promise<Health> {
-  return await checkPool.run(readHealth).catch((error: unknown) => {
-    if (isLostSession(error) && !isConnectFailure(error)) return checkPool.run(readHealth)
+async function checkTwice(checkPool: Pool, look: typeof readHealth): Promise<Health> {
+  return await checkPool.run(look).catch((error: unknown) => {
+    if (isLostSession(error) && !isConnectFailure(error)) return checkPool.run(look)
     throw error
   })
 }

@@ -1,8 +1,10 @@
 import { ConfigError } from '../../../platform/config.ts'
 import type { ServerAddress } from '../../../platform/postgres-url.ts'
 import { NoPrimary } from '../../unavailable.ts'
-import { type Connection, openConnection } from '../driver/connection.ts'
-import { isPassing, safeMessage } from '../driver/failure.ts'
+import { type Connection, openConnection, type SessionOptions } from '../driver/connection.ts'
+import { areSettingsRefused, isPassing, safeMessage } from '../driver/failure.ts'
+import { defaultSettings } from '../driver/required-settings.ts'
+import { requireSettings } from '../schema/session-settings.ts'
 
 /**
  * Runs work on the first of the servers that is a primary, over its own session. The work must keep
@@ -14,9 +16,15 @@ export async function withPrimary<T>(
 ): Promise<T> {
   const reasons: string[] = []
   for (const address of addresses) {
-    const connection = openStateless(address)
+    let connection = openStateless(address, { isPinned: true })
     try {
-      const [row] = await connection.rows({ text: 'select pg_is_in_recovery() as is_standby' })
+      const [row] = await isStandby(connection).catch(async (error: unknown) => {
+        if (!areSettingsRefused(error)) throw error
+        connection = openStateless(address)
+        return await isStandby(connection)
+      })
+      // A pooler may refuse settings or drop them.
+      await requireSettings(connection, defaultSettings)
       if (row?.is_standby === false) return await work(connection)
       reasons.push(`${address.label} is a standby`)
     } catch (error) {
@@ -29,9 +37,20 @@ export async function withPrimary<T>(
   throw new NoPrimary(`no primary: ${reasons.join(', ')}`)
 }
 
+const isStandby = (connection: Connection) =>
+  connection.rows({ text: 'select pg_is_in_recovery() as is_standby' })
+
 /** Opens a session of which nothing lasts from one transaction to the next. */
-export const openStateless = (address: ServerAddress): Connection =>
-  openConnection(address, { parameters: {}, connectTimeoutMs: 5000, pooler: 'transaction' })
+export const openStateless = (
+  address: ServerAddress,
+  options: Pick<SessionOptions, 'isPinned'> = {},
+): Connection =>
+  openConnection(address, {
+    parameters: {},
+    connectTimeoutMs: 5000,
+    pooler: 'transaction',
+    ...options,
+  })
 
 /** A refused login as an error that says what the operator can do. */
 function explained(error: unknown, { label, credentials }: ServerAddress): unknown {

@@ -7,6 +7,7 @@ import type { NamedRow } from '../../row.ts'
 import type { Statement } from '../../session.ts'
 import { inStatement } from '../../traced-work.ts'
 import { sessionLost, unavailable } from './failure.ts'
+import { pinnedSettings } from './required-settings.ts'
 import { sessionSocket } from './session-socket.ts'
 import type { SessionSettings } from './sessions.ts'
 
@@ -32,7 +33,7 @@ export type Connection = {
 }
 
 export type SessionOptions = {
-  /** Settings that the session starts with. */
+  /** Settings that the session starts with, beside those that are required. */
   readonly parameters: SessionSettings
   readonly connectTimeoutMs: number
   /**
@@ -40,6 +41,8 @@ export type SessionOptions = {
    * no settings of a session and no named statements. `none` by default.
    */
   readonly pooler?: Pooler | undefined
+  /** Whether it starts with the required settings. By default it does unless there is a pooler. */
+  readonly isPinned?: boolean
   /** Called for each notification of a channel that the session listens to. */
   readonly onNotification?: (payload: string) => void
   /** Called when the session has ended. */
@@ -134,6 +137,7 @@ const CLOSE_SECONDS = 1
 
 function openSession(address: ServerAddress, options: SessionOptions) {
   const { parameters, connectTimeoutMs, pooler = 'none' } = options
+  const { isPinned = pooler === 'none' } = options
   const { onNotification = () => {}, onClose = () => {} } = options
   const socket = sessionSocket(address, connectTimeoutMs)
   let isUnreplicated = false
@@ -159,7 +163,8 @@ function openSession(address: ServerAddress, options: SessionOptions) {
     connect_timeout: connectTimeoutMs / 1000,
     connection: {
       application_name: 'bursar',
-      ...(pooler === 'none' && { client_min_messages: 'warning', ...parameters }),
+      ...(isPinned && pinnedSettings),
+      ...(pooler === 'none' && parameters),
     },
     onnotice: (notice: postgres.Notice) => {
       if (notice.routine === CANCELED_WAIT) isUnreplicated = true

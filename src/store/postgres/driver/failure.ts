@@ -1,5 +1,6 @@
+import { ConfigError } from '../../../platform/config.ts'
 import { isOutOfDescriptors, outOfDescriptors } from '../../../platform/machine/exhaustion.ts'
-import { StoreCorrupted, StoreUnavailable } from '../../unavailable.ts'
+import { StoreCorrupted, StoreRefused, StoreUnavailable } from '../../unavailable.ts'
 
 export function unavailable(reason: string, cause?: unknown): StoreUnavailable {
   return new StoreUnavailable(cause === undefined ? reason : `${reason}: ${safeMessage(cause)}`)
@@ -32,12 +33,22 @@ export function safeMessage(error: unknown): string {
 const passing = /^(08|40|53|57|58)|^(25006|55P03)$/
 
 const ofTheSocket =
-  /^(CONNECTION_|CONNECT_TIMEOUT$|ECONN|EPIPE$|ETIMEDOUT$|EHOSTUNREACH$|ENETUNREACH$|ENOTFOUND$|EAI_AGAIN$|ETLS$|EROLE$)/
+  /^(CONNECTION_|CONNECT_TIMEOUT$|ECONN|EPIPE$|ETIMEDOUT$|EHOSTUNREACH$|ENETUNREACH$|ENOTFOUND$|EAI_AGAIN$|ETLS$|EREFUSED$)/
 
-/** The code of a session whose role may not be used. The server is treated as one that is down. */
-export const ROLE_REFUSED = 'EROLE'
+/**
+ * The failure of a session whose role or settings may not be used. At the start it is a fault of
+ * the configuration. Later the server is treated as one that is down.
+ */
+export const sessionRefused = (message: string) =>
+  Object.assign(new ConfigError(message), { code: REFUSED })
 
-export const isRoleRefused = (error: unknown): error is Error => codeOf(error) === ROLE_REFUSED
+const REFUSED = 'EREFUSED'
+
+export const isSessionRefused = (error: unknown): error is Error => codeOf(error) === REFUSED
+
+/** A pooler refuses a session that starts with settings that it does not keep. */
+export const areSettingsRefused = (error: unknown): error is Error =>
+  /^(08P01|0A000)$/.test(codeOf(error)) && /parameter|option/i.test((error as Error).message)
 
 /** The session is lost, or its server does not answer or is read-only. Another may do better. */
 export function isLostSession(error: unknown): boolean {
@@ -47,7 +58,7 @@ export function isLostSession(error: unknown): boolean {
 
 /** No new session is of use either: the server is not listening, read-only or refused. */
 export const isConnectFailure = (error: unknown): boolean =>
-  /^(CONNECT_TIMEOUT|ECONNREFUSED|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|ETLS|EROLE|57P03|25006)$/.test(
+  /^(CONNECT_TIMEOUT|ECONNREFUSED|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|ETLS|EREFUSED|57P03|25006)$/.test(
     codeOf(error),
   )
 
@@ -74,7 +85,7 @@ function codeOf(error: unknown): string {
   return typeof code === 'string' ? code : ''
 }
 
-/** Maps errors of the database to StoreUnavailable or, if retrying is useless, to a safe Error. */
+/** Maps errors of the database to StoreUnavailable or, if retrying is useless, to StoreRefused. */
 export async function guarded<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()
@@ -82,7 +93,7 @@ export async function guarded<T>(work: () => Promise<T>): Promise<T> {
     if (error instanceof StoreUnavailable) throw error
     if (isPassing(error)) throw unavailable('the database', error)
     if (isDamage(error)) throw new StoreCorrupted(safeMessage(error))
-    throw isRefusal(error) ? new Error(`the database refused: ${safeMessage(error)}`) : error
+    throw isRefusal(error) ? new StoreRefused(`the database refused: ${safeMessage(error)}`) : error
   }
 }
 

@@ -13,12 +13,14 @@ export const readingSessions = (withinMs: number) => ({
   lock_timeout: Math.ceil((withinMs * 4) / 5),
   idle_in_transaction_session_timeout: 10_000,
   plan_cache_mode: 'force_generic_plan',
+  enable_indexscan: 'on',
+  enable_indexonlyscan: 'on',
+  enable_nestloop: 'on',
+  enable_sort: 'on',
   enable_seqscan: 'off',
   enable_bitmapscan: 'off',
   enable_hashjoin: 'off',
   enable_mergejoin: 'off',
-  // It would skip the setting of a tenant that it has seen before: docs/decisions/0031.
-  enable_memoize: 'off',
   jit: 'off',
 })
 

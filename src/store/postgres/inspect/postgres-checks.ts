@@ -7,10 +7,11 @@ import { optionalWhole, text, whole } from '../../row.ts'
 import { refusePooler } from '../cluster/find-pooler.ts'
 import { openStateless, withPrimary } from '../cluster/with-primary.ts'
 import type { Connection } from '../driver/connection.ts'
-import { safeMessage } from '../driver/failure.ts'
+import { areSettingsRefused, isPassing, safeMessage } from '../driver/failure.ts'
+import { requiredSettings } from '../driver/required-settings.ts'
 import { poolerSettings } from '../open-sessions.ts'
 import { schemaFaults } from '../schema/check-schema.ts'
-import { requireSettings } from '../schema/role-settings.ts'
+import { settingFindings } from '../schema/session-settings.ts'
 import { foreignRowFindings, policyFindings, unprotectedFindings } from './policy-findings.ts'
 import { customersRole, ofFit, operatorsRole, roleFindings } from './role-findings.ts'
 import { standbyFindings } from './standby-findings.ts'
@@ -29,12 +30,18 @@ export function postgresChecks({ config, clock }: Inspected): readonly Check[] {
   const standbys = databaseReadUrls.flatMap((url) => readPostgresUrl(url) ?? [])
   const asOperator = async (find: (connection: Connection) => Promise<readonly Finding[]>) =>
     operators === undefined || operators.length === 0 ? [] : await withPrimary(operators, find)
+  const everyone = [...primaries, ...(operators ?? []), ...standbys]
   const onPrimary = (find: (connection: Connection) => Promise<readonly Finding[]>) =>
     withPrimary(primaries, find)
   return [
     {
       name: 'database',
       find: async () => (await Promise.all([...primaries, ...standbys].map(serverFindings))).flat(),
+    },
+    {
+      name: 'sessions',
+      find: async () =>
+        (await Promise.all(everyone.map((address) => sessionFindings(address, config)))).flat(),
     },
     { name: 'durability', find: () => onPrimary(durabilityFindings) },
     { name: 'schema', find: () => onPrimary(schemaFindings) },
@@ -71,7 +78,7 @@ export function postgresChecks({ config, clock }: Inspected): readonly Check[] {
       find: async () => {
         if (settings === undefined)
           return refusalOf(() => refusePooler([...primaries, ...standbys]))
-        return await onPrimary((session) => refusalOf(() => requireSettings(session, settings)))
+        return await onPrimary((session) => settingFindings(session, settings))
       },
     },
   ]
@@ -105,6 +112,32 @@ async function serverFindings(address: ServerAddress): Promise<readonly Finding[
 }
 
 const VERSION_MIN = 150_000n
+
+/** What sessions of a server lack, started as the program starts them. */
+async function sessionFindings(
+  address: ServerAddress,
+  { pooler }: Config,
+): Promise<readonly Finding[]> {
+  const connection = openStateless(address, { isPinned: pooler === 'none' })
+  try {
+    return await settingFindings(connection, requiredSettings)
+  } catch (error) {
+    if (!areSettingsRefused(error)) {
+      // The check of the database has reported a server that does not answer.
+      if (isPassing(error)) return []
+      throw error
+    }
+    return [
+      {
+        what: `${address.label} refuses the settings with which a session starts: ${safeMessage(error)}`,
+        why: 'the program does not start with it',
+        fix: 'if it is a pooler, set it up as docs/scaling.md says',
+      },
+    ]
+  } finally {
+    await connection.close()
+  }
+}
 
 /** Settings with which an acknowledged change can be lost. */
 async function durabilityFindings(session: Connection): Promise<readonly Finding[]> {

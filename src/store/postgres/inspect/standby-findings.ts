@@ -29,7 +29,7 @@ export async function standbyFindings(
 }
 
 /** Two servers do not start in the same microsecond, so this tells whether two are one. */
-const STARTED = 'pg_postmaster_start_time()::text'
+const STARTED = 'extract(epoch from pg_postmaster_start_time())::text'
 
 /** Whether a standby replays, in the time that reads allow it, what the primary has written. */
 async function lagFindings(

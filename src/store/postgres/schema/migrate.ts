@@ -18,6 +18,7 @@ import { transact } from '../cluster/transaction.ts'
 import { withPrimary } from '../cluster/with-primary.ts'
 import { dialect } from '../dialect.ts'
 import type { Connection } from '../driver/connection.ts'
+import { pinnedSettings } from '../driver/required-settings.ts'
 import { type SessionSettings, setLocal } from '../driver/sessions.ts'
 import { grantStatements, type Roles } from './grants.ts'
 import { setRoles } from './role-settings.ts'
@@ -65,7 +66,7 @@ export async function migratePostgres(
       })
     }
     await inTurn(owner, () => owner.execute(grantStatements(roles)))
-    if (settings !== undefined) await setRoles(owner, roles, settings)
+    if (settings !== undefined) await setRoles(owner, roles, { ...pinnedSettings, ...settings })
     return applied
   })
 }

@@ -1,7 +1,7 @@
 import { ConfigError } from '../../../platform/config.ts'
 import { commandHint } from '../../../platform/version.ts'
 import { transact } from '../cluster/transaction.ts'
-import { type Connection, textArray } from '../driver/connection.ts'
+import type { Connection } from '../driver/connection.ts'
 import type { SessionSettings } from '../driver/sessions.ts'
 import { identifier, type Roles } from './grants.ts'
 
@@ -39,22 +39,3 @@ const FIND = `
     join pg_database on pg_database.oid = stored.setdatabase
     join pg_roles on pg_roles.oid = stored.setrole
     where datname = current_database() and rolname = $1)`
-
-/** Throws a ConfigError unless the sessions behind a pooler have the settings that they need. */
-export async function requireSettings(
-  connection: Connection,
-  settings: SessionSettings,
-): Promise<void> {
-  const rows = await connection.query({
-    text: 'select current_user, name, setting from pg_settings where name = any($1::text[])',
-    values: [textArray(Object.keys(settings))],
-  })
-  for (const row of rows) {
-    const [role = '', name = '', is = ''] = row.map(String)
-    const wanted = String(settings[name])
-    if (is === wanted) continue
-    throw new ConfigError(
-      `The sessions of role ${role} behind the pooler have ${name} = ${is}, not ${wanted}. Run ${commandHint('migrate')} with BURSAR_POOLER=transaction and the same BURSAR_DATABASE_TIMEOUT_MS. Then let the pooler open new sessions: RECONNECT in PgBouncer’s console.`,
-    )
-  }
-}

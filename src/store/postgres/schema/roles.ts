@@ -1,7 +1,6 @@
-import { ConfigError } from '../../../platform/config.ts'
 import { commandHint } from '../../../platform/version.ts'
 import type { Connection } from '../driver/connection.ts'
-import { ROLE_REFUSED } from '../driver/failure.ts'
+import { sessionRefused } from '../driver/failure.ts'
 
 /** How row-level security treats the role of a session. */
 const roleQuery = `
@@ -36,7 +35,7 @@ export const requireCustomersRole =
       unrestricted(role) ??
       (role.isAdmitted ? 'the operator’s role, which sees every customer' : undefined)
     if (what === undefined) return
-    throw roleRefused(
+    throw sessionRefused(
       `${setting} must not name the role ${role.name}: it is ${what}. Serve with the role that ${commandHint('migrate --app-role')} was given (bursar).`,
     )
   }
@@ -47,14 +46,10 @@ export const requireOperatorRole: RoleCheck = async (connection) => {
   const what = unrestricted(role)
   if (what === undefined && role.isAdmitted) return
   const why = what === undefined ? 'it would see no customer’s records' : `it is ${what}`
-  throw roleRefused(
+  throw sessionRefused(
     `The role ${role.name} is not the operator’s: ${why}. Set OPERATOR_DATABASE_URL to a URL of the role that ${commandHint('migrate --operator-role')} was given (bursar_operator).`,
   )
 }
 
 /** Runs on each new session. Rejects if its role is not the one that the URL must name. */
 export type RoleCheck = (connection: Connection) => Promise<void>
-
-/** At the start a fault of the configuration. Later the code marks the server as down. */
-const roleRefused = (message: string) =>
-  Object.assign(new ConfigError(message), { code: ROLE_REFUSED })

@@ -1,0 +1,87 @@
+import type { Finding } from '../../../platform/finding.ts'
+import { commandHint } from '../../../platform/version.ts'
+import { type NamedRow, text } from '../../row.ts'
+import { type Connection, textArray } from '../driver/connection.ts'
+import { safeMessage, sessionRefused } from '../driver/failure.ts'
+import { isFixed, requiredSettings, whyRequired } from '../driver/required-settings.ts'
+import type { SessionSettings } from '../driver/sessions.ts'
+
+/**
+ * The settings of a session that are not as they must be, in PostgreSQL's words: one finding for
+ * those that nobody but a superuser can set, and one for the others.
+ */
+export async function settingFindings(
+  connection: Connection,
+  settings: SessionSettings,
+): Promise<readonly Finding[]> {
+  const rows = await connection.rows({
+    text: `select current_user as role, name, setting, source from pg_settings
+      where name = any($1::text[]) order by name`,
+    values: [textArray(Object.keys(settings))],
+  })
+  const others = rows.filter(({ name, setting }) => setting !== String(settings[String(name)]))
+  const [ofSuperuser, ofRole] = [true, false].map((is) =>
+    others.filter(({ name }) => isFixed(String(name)) === is),
+  )
+  return [
+    ...findingOf(ofSuperuser, settings, TAKE_BACK),
+    ...findingOf(ofRole, settings, SET_BY_MIGRATE),
+  ]
+}
+
+function findingOf(
+  rows: readonly NamedRow[] = [],
+  settings: SessionSettings,
+  fix: string,
+): readonly Finding[] {
+  const [first] = rows
+  if (first === undefined) return []
+  const names = rows.map((row) => text(row, 'name'))
+  const found = rows.map(
+    ({ name, setting, source }) =>
+      `${name} = ${setting} (source: ${source}), not ${settings[String(name)]}`,
+  )
+  return [
+    {
+      what: `the sessions of role ${text(first, 'role')} have ${found.join(' and ')}`,
+      why: [...new Set(names.map(whyRequired))].join(', and '),
+      fix,
+    },
+  ]
+}
+
+const TAKE_BACK =
+  'as a superuser, take it back where its source is: the role (user), the database, or the configuration file'
+
+/** A session has other settings than it starts with only if a pooler has dropped them. */
+const SET_BY_MIGRATE = `run ${commandHint('migrate')} with BURSAR_POOLER=transaction and the same BURSAR_DATABASE_TIMEOUT_MS, then let the pooler open new sessions: RECONNECT in PgBouncer’s console`
+
+/** Throws a ConfigError with the first finding. */
+export async function requireSettings(
+  connection: Connection,
+  settings: SessionSettings,
+): Promise<void> {
+  const [finding] = await settingFindings(connection, settings)
+  if (finding === undefined) return
+  throw sessionRefused(`${capital(finding.what)}: ${finding.why}. ${capital(finding.fix)}.`)
+}
+
+/** The same for what every session of a server must have, without reading all of pg_settings. */
+export async function requireSession(connection: Connection): Promise<void> {
+  const [row] = await connection.query({ text: OTHERS, values: REQUIRED, prepare: true })
+  if (String(row?.[0]) !== '0') await requireSettings(connection, requiredSettings)
+}
+
+const OTHERS = `
+  select count(*) from unnest($1::text[], $2::text[]) as required (name, value)
+  where current_setting(required.name) <> required.value`
+
+const REQUIRED = [Object.keys(requiredSettings), Object.values(requiredSettings).map(String)].map(
+  textArray,
+)
+
+const capital = (sentence: string): string => sentence.charAt(0).toUpperCase() + sentence.slice(1)
+
+/** What a server, or a pooler before it, says to a session that starts with settings. */
+export const startRefused = (error: unknown): string =>
+  `it refuses the settings with which a session starts (${safeMessage(error)}). If it is a pooler, docs/scaling.md says how to set it up.`
