@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { execFileSync, spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { appendFileSync } from 'node:fs'
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { withPrimary } from '../../src/store/postgres/cluster/with-primary.ts'
@@ -9,7 +9,7 @@ import { callUrl, fetchToken } from '../support/harness.ts'
 import { owned, type PostgresServer, startPostgres } from '../support/postgres-server.ts'
 import { runProgram, startProgram } from '../support/program.ts'
 import { aFiatAccount, anId } from '../support/records.ts'
-import { addressesOf, openTestDatabase, prepareServer } from '../support/test-database.ts'
+import { addressesOf, execute, openTestDatabase, prepareServer } from '../support/test-database.ts'
 import { until } from '../support/until.ts'
 
 /** Runs the program over TLS, against a server with a self-signed certificate. */
@@ -64,6 +64,19 @@ describe('over TLS', { skip: !hasOpenssl }, () => {
   })
 
   after(() => server.stop())
+
+  test('a password outside ASCII is prepared for SCRAM', async () => {
+    const password = 'cafe\u0301\u00ad'
+    const rules = join(server.folder, 'pg_hba.conf')
+    const rule = 'hostssl all typed all scram-sha-256'
+    writeFileSync(rules, `${rule}\n${readFileSync(rules, 'utf8')}`)
+    await execute(
+      urlOf('postgres', 'require'),
+      `create role typed login password '${password}'; select pg_reload_conf()`,
+    )
+    await execute(urlOf(`typed:${encodeURIComponent(password)}`, 'require'), 'select 1')
+    await assert.rejects(execute(urlOf('typed:cafe', 'require'), 'select 1'), /refuses the login/)
+  })
 
   test('import works over TLS', async () => {
     const lines = [1, 2, 3].map((at) =>

@@ -7,6 +7,7 @@ import type { NamedRow } from '../../row.ts'
 import type { Statement } from '../../session.ts'
 import { inStatement } from '../../traced-work.ts'
 import { sessionLost, unavailable } from './failure.ts'
+import { preparePassword } from './prepare-password.ts'
 import { pinnedSettings } from './required-settings.ts'
 import { sessionSocket } from './session-socket.ts'
 import type { SessionSettings } from './sessions.ts'
@@ -140,6 +141,7 @@ function openSession(address: ServerAddress, options: SessionOptions) {
   const { isPinned = pooler === 'none' } = options
   const { onNotification = () => {}, onClose = () => {} } = options
   const socket = sessionSocket(address, connectTimeoutMs)
+  const password = address.credentials.pass
   let isUnreplicated = false
   let copying: Writable | undefined
   const destroy = () => {
@@ -150,6 +152,10 @@ function openSession(address: ServerAddress, options: SessionOptions) {
   }
   const settings = {
     ...address.credentials,
+    // Servers compare other passwords, such as those of MD5, as they were typed.
+    ...(password !== '' && {
+      pass: () => (socket.asksForScram() ? preparePassword(password) : password),
+    }),
     // The session socket has already started TLS.
     ssl: false,
     host: address.host,

@@ -9,6 +9,8 @@ import { beginTls, socketEvent } from './tls.ts'
 export type SessionSocket = {
   /** Connects and starts TLS. Rejects a second call: the driver would reconnect for ever. */
   open(): Promise<Socket>
+  /** Whether the server has asked for a login by SCRAM. */
+  asksForScram(): boolean
   isDestroyed(): boolean
   destroy(): void
 }
@@ -17,6 +19,7 @@ export function sessionSocket(address: ServerAddress, connectTimeoutMs: number):
   const { host, port, credentials } = address
   let socket: Socket | undefined
   let isDestroyed = false
+  let asksForScram = false
   const use = (opened: Socket): Socket => {
     socket = opened
     if (isDestroyed) opened.destroy()
@@ -36,11 +39,16 @@ export function sessionSocket(address: ServerAddress, connectTimeoutMs: number):
       const cancel = systemTime.after(connectTimeoutMs, () => socket?.destroy(timedOut()))
       try {
         // The driver names the host and the port in its time-out error.
-        return Object.assign(await connected(), { host, port })
+        const opened = Object.assign(await connected(), { host, port })
+        opened.once('data', (first: Buffer) => {
+          asksForScram = isSaslRequest(first)
+        })
+        return opened
       } finally {
         cancel()
       }
     },
+    asksForScram: () => asksForScram,
     isDestroyed: () => isDestroyed,
     destroy: () => {
       isDestroyed = true
@@ -48,6 +56,10 @@ export function sessionSocket(address: ServerAddress, connectTimeoutMs: number):
     },
   }
 }
+
+/** AuthenticationSASL (PostgreSQL, "Message Formats"). All its mechanisms are of SCRAM. */
+const isSaslRequest = (message: Buffer): boolean =>
+  message.length >= 9 && message.toString('latin1', 0, 1) === 'R' && message.readInt32BE(5) === 10
 
 const timedOut = () => Object.assign(new Error('connecting took too long'), { code: 'ETIMEDOUT' })
 
