@@ -1,3 +1,5 @@
+import { systemTime } from './system-time.ts'
+
 /**
  * The listeners of each signal, behind one listener of ours. Node 20 warns of a leak at the
  * eleventh listener, and programs share one signal among many calls.
@@ -5,7 +7,7 @@
 const listenersOf = new WeakMap<AbortSignal, Set<() => void>>()
 
 /** Calls the listener when the signal is aborted, at once if it is, until the result is called. */
-export function onAbort(signal: AbortSignal | undefined, listener: () => void): () => void {
+function onAbort(signal: AbortSignal | undefined, listener: () => void): () => void {
   if (signal === undefined) return () => {}
   if (signal.aborted) listener()
   const listeners = listenersOf.get(signal) ?? new Set()
@@ -20,18 +22,28 @@ export function onAbort(signal: AbortSignal | undefined, listener: () => void): 
   return () => listeners.delete(listener)
 }
 
-/** The promise's outcome, or the signal's reason if it is aborted first. */
-export async function abortable<T>(
+/**
+ * The promise's outcome, undefined if the time is over first, or the signal's reason if it is
+ * aborted first.
+ */
+export function within<T>(
   promise: Promise<T>,
+  ms: number,
   signal: AbortSignal | undefined,
-): Promise<T> {
-  let stop = () => {}
-  const aborted = new Promise<never>((_resolve, reject) => {
-    stop = onAbort(signal, () => reject(signal?.reason))
+): Promise<T | undefined> {
+  let end = () => {}
+  const ended = new Promise<undefined>((resolve, reject) => {
+    const cancel = systemTime.after(ms, () => resolve(undefined))
+    const stop = onAbort(signal, () => reject(signal?.reason))
+    end = () => {
+      cancel()
+      stop()
+    }
   })
-  try {
-    return await Promise.race([aborted, promise])
-  } finally {
-    stop()
-  }
+  return Promise.race([ended, promise]).finally(end)
+}
+
+/** Resolves after the time, or rejects with the signal's reason as soon as it is aborted. */
+export async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  await within(new Promise<never>(() => {}), ms, signal)
 }

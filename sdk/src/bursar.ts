@@ -1,5 +1,6 @@
-import type { Fetch, Received } from './calls.ts'
+import type { Received } from './calls.ts'
 import type { ClientCredentials } from './client-credentials.ts'
+import type { Fetch } from './fetch.ts'
 import type { Feed, FollowOptions } from './follow.ts'
 import type { Hooks } from './hooks.ts'
 import type { List } from './list.ts'

@@ -1,4 +1,4 @@
-import { abortable, onAbort } from './abort.ts'
+import { pause, within } from './abort.ts'
 import {
   AuthenticationError,
   BursarError,
@@ -6,32 +6,31 @@ import {
   errorOf,
   UnknownParameterError,
 } from './errors.ts'
+import type { AnswerHeaders, Fetch, FetchAnswer } from './fetch.ts'
 import type { AttemptInfo, Hooks } from './hooks.ts'
-import { type RetryOptions, wait, waitAfter } from './retry.ts'
-import { systemTime } from './system-time.ts'
+import { type RetryOptions, waitAfter } from './retry.ts'
+import { systemTime, TIMER_MS_MAX } from './system-time.ts'
 import type { Tokens } from './tokens.ts'
 
-export type Fetch = (input: Request | URL, init?: RequestInit) => Promise<Response>
-
-/** What openapi-fetch answers. */
-export type Answer<T> = {
-  readonly data?: T | undefined
-  readonly error?: unknown
-  readonly response: Response
+/** A request, without the token that it is sent with. */
+export type Outgoing = {
+  readonly method: 'GET' | 'POST'
+  readonly url: string
+  /** Made anew for each attempt, because a server takes an assertion once. */
+  readonly content?: () => Promise<Content>
   readonly isTokenEndpoint?: true
 }
 
-/** Sends a request once through the given `fetch`, and reads its answer. */
-export type Send<T> = (
-  fetch: Fetch,
-  headers: Readonly<Record<string, string>>,
-) => Promise<Answer<T>>
+export type Content = {
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+}
 
 /** A successful answer. */
 export type Received<T> = {
   readonly data: T
   readonly status: number
-  readonly headers: Headers
+  readonly headers: AnswerHeaders
   /** Names the request to the operator. */
   readonly requestId: string | undefined
 }
@@ -50,7 +49,7 @@ type MayRepeat = (error: BursarError) => boolean
  * options allow.
  */
 export async function call<T>(
-  send: Send<T>,
+  request: Outgoing,
   tokens: Tokens | undefined,
   mayRepeat: MayRepeat,
   options: CallOptions,
@@ -60,11 +59,9 @@ export async function call<T>(
   let isRenewed = false
   let failures = 0
   for (let attempt = 1; ; attempt += 1) {
-    // Outside the try, because a token's request has its own attempts.
-    const token = tokens && (await abortable(tokens.current(), signal))
-    const headers: Readonly<Record<string, string>> =
-      token === undefined ? {} : { authorization: `Bearer ${token}` }
-    const { received, error, info } = await sendOnce(send, headers, attempt, options, signal)
+    // A token's request has its own attempts.
+    const token = tokens && (await within(tokens.current(), TIMER_MS_MAX, signal))
+    const { received, error, info } = await sendOnce<T>(request, token, attempt, options, signal)
     if (received !== undefined) return received
     if (token !== undefined && error instanceof AuthenticationError && !isRenewed) {
       isRenewed = true
@@ -76,7 +73,7 @@ export async function call<T>(
     const delayMs = mayRepeat(error) ? waitAfter(error, failures, options) : undefined
     if (delayMs === undefined) throw error
     options.hooks.onRetry?.({ ...info, error, delayMs })
-    await wait(delayMs, signal)
+    await pause(delayMs, signal)
   }
 }
 
@@ -87,60 +84,76 @@ type Outcome<T> = { readonly info: AttemptInfo } & (
 
 /** One attempt. What is no BursarError, such as an aborted signal's reason, is thrown. */
 async function sendOnce<T>(
-  send: Send<T>,
-  headers: Readonly<Record<string, string>>,
+  request: Outgoing,
+  token: string | undefined,
   attempt: number,
   { fetch, timeoutMs, hooks }: CallOptions,
   signal: AbortSignal | undefined,
 ): Promise<Outcome<T>> {
+  const { method, url } = request
+  const info = { method, path: new URL(url).pathname, attempt }
+  const { headers: own, ...body } = (await request.content?.()) ?? {}
+  const headers = { ...own, ...(token !== undefined && { authorization: `Bearer ${token}` }) }
+  hooks.onRequest?.(info)
+  const sentAt = systemTime.elapsedMs()
   const deadline = new AbortController()
-  const stop = onAbort(signal, () => deadline.abort(signal?.reason))
-  const cancel = systemTime.after(timeoutMs, () => deadline.abort())
-  const sent: { info?: AttemptInfo; at: number } = { at: 0 }
-  let answer: Answer<T>
+  const init = { method, headers, ...body, cache: 'no-store', signal: deadline.signal } as const
+  const exchange = async () => {
+    signal?.throwIfAborted()
+    const response = await fetch(url, init)
+    return { response, text: await response.text() }
+  }
+  let answer: Answer | undefined
   try {
-    answer = await send((input, init) => {
-      const info = infoOf(input, init, attempt)
-      hooks.onRequest?.(info)
-      Object.assign(sent, { info, at: systemTime.elapsedMs() })
-      return fetch(input, { ...init, signal: deadline.signal })
-    }, headers)
+    answer = await within(exchange(), timeoutMs, signal)
+    if (answer === undefined) {
+      const detail = `the server did not answer within ${timeoutMs} ms`
+      return { info, error: new ConnectionError(detail, undefined) }
+    }
   } catch (error) {
     signal?.throwIfAborted()
-    // What fails before `fetch` is a mistake of the caller, such as a malformed URL.
-    if (sent.info === undefined) throw error
-    const detail = deadline.signal.aborted
-      ? `the server did not answer within ${timeoutMs} ms`
-      : 'the connection to the server failed, or its answer was cut off'
-    return { info: sent.info, error: new ConnectionError(detail, error) }
+    if (isOfNext(error)) throw error
+    const detail = 'the connection to the server failed, or its answer was cut off'
+    return { info, error: new ConnectionError(detail, error) }
   } finally {
-    cancel()
-    stop()
+    if (answer === undefined) deadline.abort()
   }
   const { status, headers: received } = answer.response
   const requestId = received.get('x-request-id') ?? undefined
-  const { info = infoOf(new URL(answer.response.url), undefined, attempt) } = sent
-  const durationMs = systemTime.elapsedMs() - sent.at
+  const durationMs = systemTime.elapsedMs() - sentAt
   hooks.onResponse?.({ ...info, status, headers: received, requestId, durationMs })
-  const result = resultOf(answer, requestId)
+  const result = resultOf<T>(request, answer, requestId)
   return result instanceof BursarError
     ? { info, error: result }
     : { info, received: { data: result.data, status, headers: received, requestId } }
 }
 
-function infoOf(input: Request | URL, init: RequestInit | undefined, attempt: number): AttemptInfo {
-  const [url, method] = 'url' in input ? [input.url, input.method] : [input.href, init?.method]
-  return { method: method ?? 'GET', path: new URL(url).pathname, attempt }
-}
+type Answer = { readonly response: FetchAnswer; readonly text: string }
+
+/** Next.js ends the rendering of a page by errors of `fetch` that it must get as they are. */
+const isOfNext = (error: unknown): boolean =>
+  typeof error === 'object' && error !== null && 'digest' in error
 
 function resultOf<T>(
-  { data, error, response, isTokenEndpoint }: Answer<T>,
+  { isTokenEndpoint }: Outgoing,
+  { response, text }: Answer,
   requestId: string | undefined,
 ): { readonly data: T } | BursarError {
-  if (!response.ok) return errorOf(response, error, isTokenEndpoint)
+  const data = parsed(text)
+  if (!response.ok) return errorOf(response, data, isTokenEndpoint)
   if (data === undefined) return new ConnectionError('the answer is empty or incomplete', undefined)
   const ignored = response.headers.get('x-ignored-parameters')
-  if (ignored === null) return { data }
+  // The `fetch` of React Native appends `_` to keep an answer out of caches.
+  if (ignored === null || ignored === '_') return { data }
   const detail = `the server does not know these parameters and ignored them: ${ignored}`
   return new UnknownParameterError({ status: response.status, detail, requestId })
+}
+
+/** Not `json()`, whose error would quote a body that may hold account numbers. */
+function parsed(text: string) {
+  try {
+    return JSON.parse(text) ?? undefined
+  } catch {
+    return undefined
+  }
 }

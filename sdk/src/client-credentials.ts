@@ -1,6 +1,5 @@
-import type { Answer, Send } from './calls.ts'
+import type { Content, Outgoing } from './calls.ts'
 import { openAssertions, type PrivateKey } from './client-assertion.ts'
-import type { AccessToken } from './tokens.ts'
 
 /** For programs that can keep a secret or a private key. */
 export type ClientCredentials = {
@@ -27,16 +26,19 @@ export type ClientKey = {
 const assertionType = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer'
 
 /** The request of the client credentials grant. */
-export function tokenRequest(credentials: ClientCredentials, baseUrl: string): Send<AccessToken> {
+export function tokenRequest(credentials: ClientCredentials, baseUrl: string): Outgoing {
   const { scopes, tokenUrl = `${baseUrl}/oauth2/token` } = credentials
-  const url = new URL(tokenUrl)
+  const { href: url } = new URL(tokenUrl)
   const authenticate = authenticationOf(credentials, baseUrl)
-  const body = { grant_type: 'client_credentials', ...(scopes && { scope: scopes.join(' ') }) }
-  return async (fetch) => {
-    const { headers = {}, form = {} } = await authenticate()
-    const parameters = new URLSearchParams({ ...body, ...form })
-    return answerOf(await fetch(url, { method: 'POST', headers, body: parameters }))
+  const grant = { grant_type: 'client_credentials', ...(scopes && { scope: scopes.join(' ') }) }
+  const content = async (): Promise<Content> => {
+    const { headers, form } = await authenticate()
+    return {
+      headers: { 'content-type': 'application/x-www-form-urlencoded', ...headers },
+      body: new URLSearchParams({ ...grant, ...form }).toString(),
+    }
   }
+  return { method: 'POST', url, content, isTokenEndpoint: true }
 }
 
 type Authentication = {
@@ -70,26 +72,3 @@ function authenticationOf(
 
 /** RFC 6749 section 2.3.1 encodes both parts before Basic joins them. */
 const formEncoded = (text: string): string => new URLSearchParams({ '': text }).toString().slice(1)
-
-async function answerOf(response: Response): Promise<Answer<AccessToken>> {
-  const body = parsed(await response.text())
-  return {
-    response,
-    isTokenEndpoint: true,
-    ...(response.ok ? { data: isAccessToken(body) ? body : undefined } : { error: body }),
-  }
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
-const isAccessToken = (body: unknown): body is AccessToken =>
-  typeof body === 'object' &&
-  body !== null &&
-  'access_token' in body &&
-  typeof body.access_token === 'string'

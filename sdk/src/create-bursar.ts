@@ -1,31 +1,25 @@
-import createClient from 'openapi-fetch'
 import type { Bursar, BursarOptions, RequestOptions } from './bursar.ts'
-import { type CallOptions, call, type Fetch } from './calls.ts'
+import { type CallOptions, call } from './calls.ts'
 import { tokenRequest } from './client-credentials.ts'
+import { type Fetch, lenient } from './fetch.ts'
 import { operationsOf } from './operations.ts'
 import { mayRepeatRead } from './retry.ts'
-import type { paths } from './schema.ts'
 import { TIMER_MS_MAX } from './system-time.ts'
-import { openTokens } from './tokens.ts'
+import { type AccessToken, openTokens } from './tokens.ts'
 
 /** Opens a client. It requests its first token with its first call. */
 export function createBursar(options: BursarOptions): Bursar {
   const baseUrl = baseUrlOf(options.baseUrl)
   const { maxAttempts = 5, retryDelayMs = 1000, timeoutMs = 30_000, hooks = {} } = options
   // Browsers refuse a `fetch` that is called as a method, so it is never one.
-  const fetch: Fetch = options.fetch ?? ((input, init) => globalThis.fetch(input, init))
+  const given: Fetch = options.fetch ?? ((url, init) => globalThis.fetch(url, init))
+  const fetch = lenient(given)
   const defaults = checked({ maxAttempts, retryDelayMs, timeoutMs, fetch, hooks })
   const tokens = openTokens(fetchTokenOf(options, baseUrl, defaults))
   return operationsOf(
-    createClient<paths>({ baseUrl }),
-    async (send, mayRepeat, own) =>
-      call(
-        (fetch, headers) => send({ fetch, headers }),
-        tokens,
-        mayRepeat,
-        withOwn(defaults, own),
-        own.signal,
-      ),
+    baseUrl,
+    async (request, mayRepeat, own) =>
+      call(request, tokens, mayRepeat, withOwn(defaults, own), own.signal),
     defaults,
   )
 }
@@ -65,7 +59,13 @@ function fetchTokenOf(options: BursarOptions, baseUrl: string, callOptions: Call
   if ('fetchToken' in options) return options.fetchToken
   const request = tokenRequest(options, baseUrl)
   return async () => {
-    const { data } = await call(request, undefined, mayRepeatRead, callOptions, undefined)
+    const { data } = await call<AccessToken>(
+      request,
+      undefined,
+      mayRepeatRead,
+      callOptions,
+      undefined,
+    )
     return data
   }
 }

@@ -1,3 +1,4 @@
+import type { FetchAnswer } from './fetch.ts'
 import type { components } from './schema.ts'
 import { systemTime } from './system-time.ts'
 
@@ -94,9 +95,7 @@ export class ConnectionError extends BursarError {
   constructor(what: string, cause: unknown) {
     const codes = codesOf(cause)
     const detail = codes.length === 0 ? what : `${what} (${codes.join(', ')})`
-    // The message of a SyntaxError quotes the body, which may hold account numbers.
-    const kept = cause instanceof SyntaxError ? undefined : cause
-    super({ detail, title: 'Connection Error', cause: kept })
+    super({ detail, title: 'Connection Error', cause })
     this.wasSent = !codes.some((code) => unsentCodes.has(code))
   }
 }
@@ -120,7 +119,11 @@ function codesOf(error: unknown): string[] {
 }
 
 /** The error that an answer stands for: a problem, an error of OAuth, or a foreign body. */
-export function errorOf(response: Response, body: unknown, isTokenEndpoint = false): BursarError {
+export function errorOf(
+  response: FetchAnswer,
+  body: unknown,
+  isTokenEndpoint = false,
+): BursarError {
   const { status } = response
   const problem = partsOf(body)
   const { meta } = problem

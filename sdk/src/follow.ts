@@ -1,6 +1,7 @@
+import { pause } from './abort.ts'
 import { BursarError } from './errors.ts'
 import type { Page } from './list.ts'
-import { mayRepeatRead, wait as pause } from './retry.ts'
+import { mayRepeatRead } from './retry.ts'
 import { systemTime } from './system-time.ts'
 
 export type FollowOptions = {
@@ -35,7 +36,8 @@ export type FollowedPage<T> = {
 export type Feed<T> = AsyncIterable<Followed<T>> & { pages(): AsyncIterable<FollowedPage<T>> }
 
 /** The longest that the server waits. */
-export const WAIT_SECONDS_MAX = 30
+const WAIT_SECONDS_MAX = 30
+export const WAIT_SECONDS_DEFAULT = 30
 /** Begins at the first event. */
 const FIRST = ''
 /** After how many first delays a request is sent again whose attempts have all failed. */
@@ -49,7 +51,7 @@ const RETRY_AFTER_MS_MAX = 60 * 60 * 1000
  */
 export function followed<T>(
   readPage: (cursor: string) => Promise<Page<T>>,
-  { signal, cursor: first = FIRST, wait = WAIT_SECONDS_MAX, maxAttempts }: FollowOptions,
+  { signal, cursor: first = FIRST, wait, maxAttempts }: FollowOptions & { readonly wait: number },
   retryDelayMs: number,
 ): Feed<T> {
   if (!(wait >= 0 && wait <= WAIT_SECONDS_MAX)) {

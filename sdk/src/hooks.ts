@@ -1,4 +1,5 @@
 import type { BursarError } from './errors.ts'
+import type { AnswerHeaders } from './fetch.ts'
 
 /** One attempt of a request. Neither its query nor its headers, which hold the token. */
 export type AttemptInfo = {
@@ -12,7 +13,7 @@ export type AttemptInfo = {
 export type ResponseInfo = AttemptInfo & {
   readonly status: number
   /** Of the answer. */
-  readonly headers: Headers
+  readonly headers: AnswerHeaders
   readonly requestId: string | undefined
   /** Until the body was read. */
   readonly durationMs: number

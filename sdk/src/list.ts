@@ -1,4 +1,5 @@
 import { BursarError } from './errors.ts'
+import type { AnswerHeaders } from './fetch.ts'
 
 /** One page of a list. */
 export type Page<T> = {
@@ -9,7 +10,7 @@ export type Page<T> = {
   readonly resumeCursor?: string
   readonly requestId: string | undefined
   /** Of the answer. Empty where a filter without values sent no request. */
-  readonly headers: Headers
+  readonly headers: AnswerHeaders
 }
 
 /** A list that requests its pages while it is read. Each loop starts anew. */

@@ -1,127 +1,122 @@
-import type { Client } from 'openapi-fetch'
-import type { Bursar, BursarOptions, Call, Event, Query, RequestOptions } from './bursar.ts'
-import type { Answer, Fetch, Received } from './calls.ts'
+import type { Bursar, BursarOptions, Call, Event, RequestOptions } from './bursar.ts'
+import type { Outgoing, Received } from './calls.ts'
 import type { BursarError } from './errors.ts'
-import { followed, WAIT_SECONDS_MAX } from './follow.ts'
+import { followed, WAIT_SECONDS_DEFAULT } from './follow.ts'
 import { type List, listOf, type Page } from './list.ts'
 import { mayRepeatRead, mayRepeatWrite } from './retry.ts'
 import type { paths } from './schema.ts'
 import { TIMER_MS_MAX } from './system-time.ts'
 
-type Init = { readonly fetch: Fetch; readonly headers: Readonly<Record<string, string>> }
-type Send<T> = (init: Init) => Promise<Answer<T>>
 type Perform = <T>(
-  send: Send<T>,
+  request: Outgoing,
   mayRepeat: (error: BursarError) => boolean,
   options: RequestOptions,
 ) => Promise<Received<T>>
+
+type FeedDefaults = Required<Pick<BursarOptions, 'retryDelayMs' | 'timeoutMs'>>
+
+/** The body of a successful answer. */
+type Body<
+  Path extends keyof paths,
+  Method extends 'get' | 'post' = 'get',
+> = paths[Path][Method] extends { responses: { 200: { content: { 'application/json': infer T } } } }
+  ? T
+  : never
 
 /**
  * The operations of the document. Their queries have the names of the document, so one guide
  * serves every language.
  */
-export function operationsOf(api: Client<paths>, perform: Perform, defaults: FeedDefaults): Bursar {
-  const read = <T>(send: Send<T>, options: RequestOptions, filters = {}): Call<T> => {
-    const received = async () => {
-      requireValues(filters)
-      return perform(send, mayRepeatRead, options)
+export function operationsOf(baseUrl: string, perform: Perform, defaults: FeedDefaults): Bursar {
+  const get =
+    <Path extends keyof paths>(path: Path) =>
+    (
+      id: string,
+      { signal, maxAttempts, timeoutMs, ...query }: RequestOptions = {},
+    ): Call<Body<Path>> => {
+      const received = async () => {
+        requireValues(query)
+        const url = `${baseUrl}${path.replace('{id}', encodeURIComponent(id))}${searchOf(query)}`
+        const options = { signal, maxAttempts, timeoutMs }
+        return perform<Body<Path>>({ method: 'GET', url }, mayRepeatRead, options)
+      }
+      return callOf(received())
     }
-    return callOf(received())
+  const pages =
+    <Path extends keyof paths, T>(path: Path, itemsOf: (body: Body<Path>) => readonly T[]) =>
+    (filters: object, options: RequestOptions) =>
+    async (cursor: string | undefined): Promise<Page<T>> => {
+      // The caller may have changed them since.
+      requireValues(filters)
+      // No record matches an empty filter. A URL cannot say so: without the filter all match.
+      if (Object.values(filters).some((value) => Array.isArray(value) && value.length === 0)) {
+        return { items: [], nextPageCursor: undefined, requestId: undefined, headers: noHeaders() }
+      }
+      const query = cursor === undefined ? filters : { ...filters, page_cursor: cursor }
+      const url = `${baseUrl}${path}${searchOf(query)}`
+      const answer = await perform<Body<Path> & Cursors>(
+        { method: 'GET', url },
+        mayRepeatRead,
+        options,
+      )
+      const { data, requestId, headers } = answer
+      const { next_page_cursor: nextPageCursor, resume_cursor: resumeCursor } = data
+      const page = { items: itemsOf(data), nextPageCursor, requestId, headers }
+      return resumeCursor === undefined ? page : { ...page, resumeCursor }
+    }
+  const list = <Path extends keyof paths, T>(
+    path: Path,
+    itemsOf: (body: Body<Path>) => readonly T[],
+  ) => {
+    const pagesOf = pages(path, itemsOf)
+    return (filters: object = {}, options: RequestOptions = {}): List<T> => {
+      requireValues(filters)
+      return listOf(pagesOf(filters, options), options.signal)
+    }
   }
-  const list = listsOf(perform)
+  const eventPages = pages('/v2/events', ({ items }) => items)
   return {
     events: {
-      get: (id, options = {}) => {
-        const params = { path: { id } }
-        return read((init) => api.GET('/v2/events/{id}', { ...init, params }), options)
+      get: get('/v2/events/{id}'),
+      list: list('/v2/events', ({ items }) => items),
+      follow: ({ types: type, ...options } = {}) => {
+        requireValues({ ...options, types: type })
+        if (type?.length === 0) throw new TypeError('types must not be empty, or no event matches')
+        const { signal, maxAttempts, wait = WAIT_SECONDS_DEFAULT } = options
+        // The server answers in its usual time after the wait.
+        const timeoutMs = Math.min(wait * 1000 + defaults.timeoutMs, TIMER_MS_MAX)
+        const query = { ...(type && { type: [...type] }), wait }
+        const readPage = eventPages(query, { signal, maxAttempts, timeoutMs })
+        return followed<Event>(readPage, { ...options, wait }, defaults.retryDelayMs)
       },
-      ...feedOf(api, perform, defaults),
     },
     fiatAccounts: {
-      get: (id, { signal, maxAttempts, timeoutMs, ...query } = {}) => {
-        const params = { path: { id }, query }
-        const path = '/v2/transfer/fiat-accounts/{id}'
-        const send = (init: Init) => api.GET(path, { ...init, params })
-        return read(send, { signal, maxAttempts, timeoutMs }, query)
-      },
-      list: (filters = {}, options = {}) => {
-        const path = '/v2/transfer/fiat-accounts'
-        const send = (params: Params<typeof filters>) => (init: Init) =>
-          api.GET(path, { ...init, params })
-        return list(filters, options, send, ({ items }) => items)
-      },
+      get: get('/v2/transfer/fiat-accounts/{id}'),
+      list: list('/v2/transfer/fiat-accounts', ({ items }) => items),
     },
     fiatDepositInstructions: {
-      get: (id, { signal, maxAttempts, timeoutMs, ...query } = {}) => {
-        const params = { path: { id }, query }
-        const path = '/v2/transfer/fiat-deposit-instructions/{id}'
-        const send = (init: Init) => api.GET(path, { ...init, params })
-        return read(send, { signal, maxAttempts, timeoutMs }, query)
-      },
-      list: (filters = {}, options = {}) => {
-        const path = '/v2/transfer/fiat-deposit-instructions'
-        const send = (params: Params<typeof filters>) => (init: Init) =>
-          api.GET(path, { ...init, params })
-        return list(filters, options, send, ({ items }) => items)
-      },
+      get: get('/v2/transfer/fiat-deposit-instructions/{id}'),
+      list: list('/v2/transfer/fiat-deposit-instructions', ({ items }) => items),
     },
-    depositAddresses: {
-      list: (filters = {}, options = {}) => {
-        const path = '/v2/transfer/deposit-addresses'
-        const send = (params: Params<typeof filters>) => (init: Init) =>
-          api.GET(path, { ...init, params })
-        return list(filters, options, send, ({ items }) => items)
-      },
-    },
-    statements: {
-      list: (filters, options = {}) => {
-        const send = (params: Params<typeof filters>) => (init: Init) =>
-          api.GET('/v2/statements', { ...init, params })
-        return list(filters, options, send, ({ statements }) => statements)
-      },
-    },
-    issuerQuotes: {
-      list: (filters = {}, options = {}) => {
-        const send = (params: Params<typeof filters>) => (init: Init) =>
-          api.GET('/v2/issuer-quotes', { ...init, params })
-        return list(filters, options, send, (page) => page.issuer_quote_executions)
-      },
-    },
+    depositAddresses: { list: list('/v2/transfer/deposit-addresses', ({ items }) => items) },
+    statements: { list: list('/v2/statements', ({ statements }) => statements) },
+    issuerQuotes: { list: list('/v2/issuer-quotes', (page) => page.issuer_quote_executions) },
     cryptoWithdrawalFees: {
-      create: (body, options = {}) => {
+      create: (quote, options = {}) => {
         const path = '/v2/transfer/fees/crypto-withdrawal'
-        const send = (init: Init) => api.POST(path, { ...init, body })
-        return callOf(perform(send, mayRepeatWrite, options))
+        const headers = { 'content-type': 'application/json' }
+        const content = async () => ({ headers, body: JSON.stringify(quote) })
+        const request = { method: 'POST', url: `${baseUrl}${path}`, content } as const
+        return callOf(perform<Body<typeof path, 'post'>>(request, mayRepeatWrite, options))
       },
     },
   }
 }
 
-type FeedDefaults = Required<Pick<BursarOptions, 'retryDelayMs' | 'timeoutMs'>>
+type Cursors = { readonly next_page_cursor?: string; readonly resume_cursor?: string }
 
-function feedOf(
-  api: Client<paths>,
-  perform: Perform,
-  { retryDelayMs, timeoutMs }: FeedDefaults,
-): Omit<Bursar['events'], 'get'> {
-  const send = (params: Params<Query<'listEvents'>>) => (init: Init) =>
-    api.GET('/v2/events', { ...init, params })
-  return {
-    list: (filters = {}, options = {}) =>
-      listsOf(perform)(filters, options, send, ({ items }) => items),
-    follow: ({ types: type, ...options } = {}) => {
-      requireValues({ ...options, types: type })
-      if (type?.length === 0) throw new TypeError('types must not be empty, or no event matches')
-      const { signal, maxAttempts, wait = WAIT_SECONDS_MAX } = options
-      // The server answers in its usual time after the wait.
-      const longestMs = Math.min(wait * 1000 + timeoutMs, TIMER_MS_MAX)
-      const own = { signal, maxAttempts, timeoutMs: longestMs }
-      const query = { ...(type && { type: [...type] }), wait }
-      const readPage = pagesOf(perform)(query, own, send, ({ items }) => items)
-      return followed<Event>(readPage, options, retryDelayMs)
-    },
-  }
-}
+/** Those of an answer that was not requested. A Map would answer undefined for what it lacks. */
+const noHeaders = () => Object.assign(new Map<string, string>(), { get: () => null })
 
 /** Only one of the two promises is awaited, so the other must not count as unhandled. */
 function callOf<T>(received: Promise<Received<T>>): Call<T> {
@@ -133,47 +128,17 @@ function callOf<T>(received: Promise<Received<T>>): Call<T> {
   return Object.assign(data, { withResponse })
 }
 
-type Params<Filters> = { readonly query: Filters }
-
-type PagedQuery = { readonly page_cursor?: string }
-type PagedBody = { readonly next_page_cursor?: string; readonly resume_cursor?: string }
-
-/** Reads pages: `send` requests one, and `itemsOf` takes the records out of its body. */
-const pagesOf =
-  (perform: Perform) =>
-  <Filters extends PagedQuery, Body extends PagedBody, T>(
-    filters: Filters,
-    options: RequestOptions,
-    send: (params: Params<Filters>) => Send<Body>,
-    itemsOf: (body: Body) => readonly T[],
-  ) =>
-  async (cursor: string | undefined): Promise<Page<T>> => {
-    // The caller may have changed them since.
-    requireValues(filters)
-    // No record matches an empty filter. A URL cannot say so: without the filter all match.
-    if (Object.values(filters).some((value) => Array.isArray(value) && value.length === 0)) {
-      return { items: [], nextPageCursor: undefined, requestId: undefined, headers: new Headers() }
+/** Parameters with their question mark. An array is repeated, and undefined is absent. */
+function searchOf(query: object): string {
+  const parameters = new URLSearchParams()
+  for (const [name, value] of Object.entries(query)) {
+    for (const each of [value].flat()) {
+      if (each !== undefined) parameters.append(name, each)
     }
-    const query = cursor === undefined ? filters : { ...filters, page_cursor: cursor }
-    const answer = await perform(send({ query }), mayRepeatRead, options)
-    const { data, requestId, headers } = answer
-    const { next_page_cursor: nextPageCursor, resume_cursor: resumeCursor } = data
-    const page = { items: itemsOf(data), nextPageCursor, requestId, headers }
-    return resumeCursor === undefined ? page : { ...page, resumeCursor }
   }
-
-/** Returns lists of such pages. */
-const listsOf =
-  (perform: Perform) =>
-  <Filters extends PagedQuery, Body extends PagedBody, T>(
-    filters: Filters,
-    options: RequestOptions,
-    send: (params: Params<Filters>) => Send<Body>,
-    itemsOf: (body: Body) => readonly T[],
-  ): List<T> => {
-    requireValues(filters)
-    return listOf(pagesOf(perform)(filters, options, send, itemsOf), options.signal)
-  }
+  const search = parameters.toString()
+  return search && `?${search}`
+}
 
 /**
  * Throws a TypeError for a filter that names no value, before anything is sent: a URL cannot hold

@@ -1,6 +1,5 @@
-import { abortable } from './abort.ts'
 import { type BursarError, ConnectionError } from './errors.ts'
-import { systemTime, TIMER_MS_MAX } from './system-time.ts'
+import { TIMER_MS_MAX } from './system-time.ts'
 
 /** How often and how late a request is repeated. */
 export type RetryOptions = {
@@ -41,13 +40,4 @@ export function waitAfter(
   const leastMs =
     retryAfterSeconds === undefined ? retryDelayMs * 2 ** (failures - 1) : retryAfterSeconds * 1000
   return Math.min(leastMs + Math.random() * retryDelayMs, TIMER_MS_MAX)
-}
-
-/** Resolves after the time, or rejects with the signal's reason as soon as it is aborted. */
-export const wait = (ms: number, signal: AbortSignal | undefined): Promise<void> => {
-  let cancel = () => {}
-  const waiting = new Promise<void>((resolve) => {
-    cancel = systemTime.after(ms, resolve)
-  })
-  return abortable(waiting, signal).finally(cancel)
 }

@@ -311,8 +311,8 @@ describe('hooks', () => {
       baseUrl: 'http://127.0.0.1:1',
       clientId: 'a',
       clientSecret: 'the-secret',
-      fetch: async (input) =>
-        input instanceof URL
+      fetch: async (url) =>
+        url.endsWith('/oauth2/token')
           ? Response.json({ access_token: token, expires_in: 900 })
           : Response.json({ id }),
       hooks: {

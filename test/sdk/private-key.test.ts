@@ -36,8 +36,7 @@ async function register(...keys: readonly JWK[]): Promise<string> {
 type KeyOptions = {
   readonly keyId?: string
   readonly audience?: string
-  readonly fetch?: NonNullable<BursarOptions['fetch']>
-}
+} & Pick<BursarOptions, 'fetch' | 'timeoutMs'>
 const clientOf = (clientId: string, privateKey: PrivateKey, options: KeyOptions = {}) =>
   createBursar({ baseUrl: service.url, clientId, privateKey, retryDelayMs: 0, ...options })
 
@@ -67,10 +66,10 @@ describe('a client with a private key gets its tokens', () => {
     const clientId = await register(await exportJWK(publicKey))
     const assertions: (string | null)[] = []
     const bursar = clientOf(clientId, privateKey, {
-      fetch: async (input, init) => {
-        if (!(init?.body instanceof URLSearchParams)) return fetch(input, init)
-        assertions.push(init.body.get('client_assertion'))
-        const response = await fetch(input, init)
+      fetch: async (url, init) => {
+        if (!url.endsWith('/oauth2/token')) return fetch(url, init)
+        assertions.push(new URLSearchParams(init.body).get('client_assertion'))
+        const response = await fetch(url, init)
         // The server has taken the assertion, and its answer is lost.
         return assertions.length === 1 ? new Response('', { status: 502 }) : response
       },
@@ -84,9 +83,9 @@ describe('a client with a private key gets its tokens', () => {
     const { privateKey } = await generateKeyPair('ES256')
     const lives: unknown[] = []
     const bursar = clientOf('a', privateKey, {
-      fetch: async (_input, init) => {
-        assert.ok(init?.body instanceof URLSearchParams)
-        const { iat, exp } = decodeJwt(init.body.get('client_assertion') ?? '')
+      fetch: async (_url, { body }) => {
+        const assertion = new URLSearchParams(body).get('client_assertion')
+        const { iat, exp } = decodeJwt(assertion ?? '')
         lives.push([iat, exp])
         return new Response('', { status: 400 })
       },

@@ -10,6 +10,7 @@ import {
   type BursarOptions,
   ConnectionError,
   createBursar,
+  type Fetch,
   ServerError,
 } from '../../sdk/src/index.ts'
 import { withdrawal } from '../support/operation-calls.ts'
@@ -113,8 +114,8 @@ describe('a read is repeated', () => {
       onRequest: ({ path }: AttemptInfo) => void sent.push(path),
       onRetry: ({ attempt }: AttemptInfo) => void repeated.push(attempt),
     }
-    const noting: typeof fetch = async (input, init) => {
-      const response = await fetch(input, init)
+    const noting: Fetch = async (url, init) => {
+      const response = await fetch(url, init)
       answered.push(response.status)
       return response
     }
@@ -203,11 +204,10 @@ describe('a fee is requested', () => {
     const refused = 'http://127.0.0.1:2'
     const client = clientOf({
       baseUrl: refused,
-      fetch: async (input, init) => {
-        const { url } = input instanceof Request ? input : { url: input.href }
+      fetch: async (url, init) => {
         if (url.endsWith('/oauth2/token')) return fetch(`${baseUrl}/oauth2/token`, init)
         attempts += 1
-        return fetch(input, init)
+        return fetch(url, init)
       },
     })
     await assert.rejects(client.cryptoWithdrawalFees.create(withdrawal), (error) => {

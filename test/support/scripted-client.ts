@@ -21,10 +21,10 @@ export const failing =
 export function scriptedFetch(answers: readonly Scripted[]) {
   const queries: URLSearchParams[] = []
   const fetch: NonNullable<BursarOptions['fetch']> = async (input, init) => {
-    const { searchParams } = new URL('url' in input ? input.url : input.href)
+    const { searchParams } = new URL(input)
     const answer = answers[queries.push(searchParams) - 1] ?? never
     const aborted = new Promise<never>((_resolve, reject) => {
-      init?.signal?.addEventListener('abort', () => reject(new Error('aborted')))
+      init.signal?.addEventListener('abort', () => reject(new Error('aborted')))
     })
     return Promise.race([answer(), aborted])
   }
