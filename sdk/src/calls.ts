@@ -9,8 +9,8 @@ import {
 import type { AnswerHeaders, Fetch, FetchAnswer } from './fetch.ts'
 import type { AttemptInfo, Hooks } from './hooks.ts'
 import { type RetryOptions, waitAfter } from './retry.ts'
-import { systemTime, TIMER_MS_MAX } from './system-time.ts'
-import type { Tokens } from './tokens.ts'
+import { systemTime } from './system-time.ts'
+import type { Caller, Tokens } from './tokens.ts'
 
 /** A request, without the token that it is sent with. */
 export type Outgoing = {
@@ -56,11 +56,27 @@ export async function call<T>(
   signal: AbortSignal | undefined,
 ): Promise<Received<T>> {
   signal?.throwIfAborted()
+  const caller = { signal, isOver: false }
+  try {
+    return await untilAnswered<T>(request, tokens, mayRepeat, options, caller)
+  } finally {
+    caller.isOver = true
+  }
+}
+
+async function untilAnswered<T>(
+  request: Outgoing,
+  tokens: Tokens | undefined,
+  mayRepeat: MayRepeat,
+  options: CallOptions,
+  caller: Caller,
+): Promise<Received<T>> {
+  const { signal } = caller
   let isRenewed = false
   let failures = 0
   for (let attempt = 1; ; attempt += 1) {
     // A token's request has its own attempts.
-    const token = tokens && (await within(tokens.current(), TIMER_MS_MAX, signal))
+    const token = await tokens?.current(caller)
     const { received, error, info } = await sendOnce<T>(request, token, attempt, options, signal)
     if (received !== undefined) return received
     if (token !== undefined && error instanceof AuthenticationError && !isRenewed) {

@@ -45,10 +45,11 @@ export function openAssertions(
 ): () => Promise<string> {
   const { kid, alg }: PrivateJwk =
     typeof privateKey === 'string' || isCryptoKey(privateKey) ? {} : privateKey
-  let importing: ReturnType<typeof importKey> | undefined
+  let imported: Awaited<ReturnType<typeof importKey>> | undefined
   return async () => {
-    importing ??= importKey(privateKey, alg)
-    const { key, algorithm } = await importing
+    // Not the promise is kept: that of a Worker's request that has ended never settles.
+    imported ??= await importKey(privateKey, alg)
+    const { key, algorithm } = imported
     const issuedAt = Math.floor(systemTime.wallMs() / 1000)
     const header = { alg: alg ?? algorithm.jwa[0], typ: 'JWT', kid: keyId ?? kid }
     const claims = {

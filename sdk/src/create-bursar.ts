@@ -1,11 +1,14 @@
+import { within } from './abort.ts'
 import type { Bursar, BursarOptions, RequestOptions } from './bursar.ts'
 import { type CallOptions, call } from './calls.ts'
 import { tokenRequest } from './client-credentials.ts'
+import { ConnectionError } from './errors.ts'
 import { type Fetch, lenient } from './fetch.ts'
+import type { RetryInfo } from './hooks.ts'
 import { operationsOf } from './operations.ts'
 import { mayRepeatRead } from './retry.ts'
 import { TIMER_MS_MAX } from './system-time.ts'
-import { type AccessToken, openTokens } from './tokens.ts'
+import { type AccessToken, type FetchToken, openTokens } from './tokens.ts'
 
 /** Opens a client. It requests its first token with its first call. */
 export function createBursar(options: BursarOptions): Bursar {
@@ -15,7 +18,7 @@ export function createBursar(options: BursarOptions): Bursar {
   const given: Fetch = options.fetch ?? ((url, init) => globalThis.fetch(url, init))
   const fetch = lenient(given)
   const defaults = checked({ maxAttempts, retryDelayMs, timeoutMs, fetch, hooks })
-  const tokens = openTokens(fetchTokenOf(options, baseUrl, defaults))
+  const tokens = openTokens(fetchTokenOf(options, baseUrl, defaults), timeoutMs)
   return operationsOf(
     baseUrl,
     async (request, mayRepeat, own) =>
@@ -55,15 +58,31 @@ function requireNumber(name: string, value: unknown, min: number, max: number): 
   throw new TypeError(`${name} must be a number from ${min} to ${max}`)
 }
 
-function fetchTokenOf(options: BursarOptions, baseUrl: string, callOptions: CallOptions) {
-  if ('fetchToken' in options) return options.fetchToken
+function fetchTokenOf(
+  options: BursarOptions,
+  baseUrl: string,
+  callOptions: CallOptions,
+): FetchToken {
+  const { hooks, timeoutMs } = callOptions
+  if ('fetchToken' in options) {
+    return async () => {
+      const token = await within(options.fetchToken(), timeoutMs, undefined)
+      if (token !== undefined) return token
+      throw new ConnectionError(`fetchToken gave no token within ${timeoutMs} ms`, undefined)
+    }
+  }
   const request = tokenRequest(options, baseUrl)
-  return async () => {
+  return async (extend) => {
+    const onRetry = (retry: RetryInfo) => {
+      extend(retry.delayMs)
+      hooks.onRetry?.(retry)
+    }
+    const extending = { ...callOptions, hooks: { ...hooks, onRetry } }
     const { data } = await call<AccessToken>(
       request,
       undefined,
       mayRepeatRead,
-      callOptions,
+      extending,
       undefined,
     )
     return data

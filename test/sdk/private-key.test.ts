@@ -12,6 +12,7 @@ import { createClient, readClientKeys } from '../../src/oauth/clients/clients.ts
 import { systemTime } from '../../src/platform/time.ts'
 import { systemRandom } from '../../src/vault/random.ts'
 import { describeService } from '../support/describe-service.ts'
+import { until } from '../support/until.ts'
 import { takeTime } from '../support/virtual-time.ts'
 
 const service = describeService({ store: 'sqlite' })
@@ -117,6 +118,21 @@ test('a sandbox says which audience it expects of an assertion', async () => {
 })
 
 describe('a private key', () => {
+  test('is imported anew by another request if its import gets no outcome', async (t) => {
+    const { publicKey, privateKey } = await generateKeyPair('ES256', { extractable: true })
+    const clientId = await register(await exportJWK(publicKey))
+    const bursar = clientOf(clientId, await exportPKCS8(privateKey), { timeoutMs: 5000 })
+    using time = takeTime()
+    const { mock } = t.mock.method(crypto.subtle, 'importKey', () => new Promise(() => {}))
+    const lost = bursar.issuerQuotes.list().toArray({ max: 1000 })
+    await until(() => mock.callCount() === 1)
+    mock.restore()
+    // The server keeps its time, and takes no assertion of the future.
+    time.jump(-6_000_000n)
+    await time.advance(6000)
+    assert.ok((await lost).length > 10)
+  })
+
   test('that cannot sign is refused without a part of it', async () => {
     const { publicKey } = await generateKeyPair('ES256')
     const faulty: readonly PrivateKey[] = [

@@ -15,6 +15,7 @@ import {
 } from '../../sdk/src/index.ts'
 import { withdrawal } from '../support/operation-calls.ts'
 import { assertSentAfter } from '../support/scripted-client.ts'
+import { settlesAfter } from '../support/settles-after.ts'
 import { until } from '../support/until.ts'
 import { takeTime } from '../support/virtual-time.ts'
 
@@ -311,6 +312,25 @@ describe('the token', () => {
     assert.equal(count, 1)
     assert.deepEqual(seen, ['GET own', 'GET own'])
   })
+})
+
+test('a call fails if a function gives no token within its time', async () => {
+  using time = takeTime()
+  let count = 0
+  const fetchToken = () => {
+    count += 1
+    return new Promise<never>(() => {})
+  }
+  const client = createBursar({ baseUrl, fetchToken })
+  for (const at of [1, 2]) {
+    const reading = client.fiatAccounts.get(id)
+    await assert.rejects(settlesAfter(time, 30_000, reading), (error) => {
+      assert.ok(error instanceof ConnectionError)
+      assert.equal(error.detail, 'fetchToken gave no token within 30000 ms')
+      return true
+    })
+    assert.deepEqual([count, time.waiting(), seen], [at, 0, []])
+  }
 })
 
 describe('an aborted signal ends a call at once, with its reason', () => {

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { systemTime } from '../../sdk/src/system-time.ts'
 import { type AccessToken, openTokens } from '../../sdk/src/tokens.ts'
 import { takeTime } from '../support/virtual-time.ts'
+
+const timeoutMs = 30_000
 
 /** Tokens `t1`, `t2` … whose requests are answered when the test says so. */
 function world() {
@@ -10,7 +13,7 @@ function world() {
     const request = Promise.withResolvers<AccessToken>()
     asked.push(request)
     return request.promise
-  })
+  }, timeoutMs)
   const answer = (life?: number) => {
     const token = { access_token: `t${asked.length}`, ...(life && { expires_in: life }) }
     asked.at(-1)?.resolve(token)
@@ -99,9 +102,73 @@ describe('a token', () => {
     assert.equal(await next, 't2')
   })
 
+  test('whose request gets no outcome is begun anew once an attempt has had its time', async () => {
+    using time = takeTime()
+    const { tokens, asked, answer } = world()
+    const caller = { isOver: false }
+    const lost = tokens.current(caller)
+    await time.advance(10_000)
+    const waiting = tokens.current()
+    await time.advance(20_999)
+    assert.equal(asked.length, 1)
+    await time.advance(1)
+    assert.equal(asked.length, 2)
+    answer(900)
+    assert.deepEqual(await Promise.all([lost, waiting]), ['t2', 't2'])
+    assert.deepEqual([await tokens.current(), asked.length], ['t2', 2])
+  })
+
+  test('whose early renewal gets no outcome is renewed again, while the old one serves', async () => {
+    using time = takeTime()
+    const { tokens, first, asked, answer } = world()
+    await first(900)
+    await time.advance(845_000)
+    assert.deepEqual([await tokens.current(), asked.length], ['t1', 2])
+    await time.advance(30_999)
+    assert.deepEqual([await tokens.current(), asked.length], ['t1', 2])
+    await time.advance(1)
+    assert.deepEqual([await tokens.current(), asked.length], ['t1', 3])
+    answer(900)
+    await asked[2]?.promise
+    assert.deepEqual([await tokens.current(), asked.length], ['t3', 3])
+  })
+
+  test('is requested anew at once if the caller that began the request is over', async () => {
+    using time = takeTime()
+    const { tokens, first, asked, answer } = world()
+    await first(10)
+    await time.advance(9000)
+    const caller = { isOver: false }
+    assert.equal(await tokens.current(caller), 't1')
+    caller.isOver = true
+    assert.deepEqual([await tokens.current(), asked.length], ['t1', 2])
+    await time.advance(1000)
+    const callers = [tokens.current(), tokens.current()]
+    assert.equal(asked.length, 3)
+    answer(900)
+    assert.deepEqual(await Promise.all(callers), ['t3', 't3'])
+  })
+
+  test('whose request is repeated is not begun anew meanwhile', async () => {
+    using time = takeTime()
+    let count = 0
+    const answered = Promise.withResolvers<AccessToken>()
+    const tokens = openTokens((extend) => {
+      count += 1
+      systemTime.after(29_000, () => extend(60_000))
+      return answered.promise
+    }, timeoutMs)
+    const callers = [tokens.current(), tokens.current()]
+    await time.advance(119_999)
+    assert.equal(count, 1)
+    answered.resolve({ access_token: 't1' })
+    assert.deepEqual(await Promise.all(callers), ['t1', 't1'])
+    assert.equal(time.waiting(), 0)
+  })
+
   test('that no header can hold is refused, without the token in the error', async () => {
     for (const token of ['', 'se\ncret', 'secret\n', 'se cret', JSON.parse('null')]) {
-      const tokens = openTokens(async () => ({ access_token: token }))
+      const tokens = openTokens(async () => ({ access_token: token }), timeoutMs)
       const message = 'the access_token is no token of RFC 6750'
       await assert.rejects(tokens.current(), { name: 'TypeError', message })
     }
