@@ -9,7 +9,7 @@ export type FollowOptions = {
   readonly signal?: AbortSignal | undefined
   /** Where to go on; the first event by default. */
   readonly cursor?: string | undefined
-  /** Seconds from 0 to 30 that the server may wait for an event; 30 by default. */
+  /** Seconds from 0 to 30 that the server may wait for an event; 25 by default. */
   readonly wait?: number | undefined
   /** How often a request is sent until the loop throws; without end by default. */
   readonly maxAttempts?: number | undefined
@@ -37,7 +37,8 @@ export type Feed<T> = AsyncIterable<Followed<T>> & { pages(): AsyncIterable<Foll
 
 /** The longest that the server waits. */
 const WAIT_SECONDS_MAX = 30
-export const WAIT_SECONDS_DEFAULT = 30
+/** Some gateways fail a request that is not answered within 29 seconds. */
+export const WAIT_SECONDS_DEFAULT = 25
 /** Begins at the first event. */
 const FIRST = ''
 /** After how many first delays a request is sent again whose attempts have all failed. */

@@ -109,7 +109,7 @@ describe('every request is a string and a plain init that asks for no cache', ()
       },
     ],
     event: [{ ...read, url: `/v2/events/${id}` }],
-    follow: [{ ...read, url: '/v2/events?type=statement.created&wait=30&page_cursor=' }],
+    follow: [{ ...read, url: '/v2/events?type=statement.created&wait=25&page_cursor=' }],
   }
 
   for (const [name, run] of Object.entries(calls)) {

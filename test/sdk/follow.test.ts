@@ -6,6 +6,7 @@ import {
   createBursar,
   type Event,
   GoneError,
+  type ResponseInfo,
   ServerError,
 } from '../../sdk/src/index.ts'
 import type { SampleCustomer } from '../../src/sandbox/world.ts'
@@ -56,12 +57,12 @@ describe('follow', () => {
     assert.deepEqual(cursors(), ['a', 'b', 'c', 'c'])
   })
 
-  test('begins at the first event, and asks the server to wait for 30 s', async () => {
+  test('begins at the first event, and asks the server to wait for 25 s', async () => {
     const { bursar, queries } = clientOf([page(['1'], 'a'), page(['2'], 'b')])
     await some(bursar.events.follow(), 1)
     await some(bursar.events.follow({ types: ['statement.created'], wait: 5 }), 1)
     assert.deepEqual(queries.map(String), [
-      'wait=30&page_cursor=',
+      'wait=25&page_cursor=',
       'type=statement.created&wait=5&page_cursor=',
     ])
   })
@@ -192,10 +193,30 @@ describe('follow', () => {
     await reading
   })
 
+  test('shows hooks a wait without an event as an answer, and not as a failure', async () => {
+    using time = takeTime()
+    const seen: string[] = []
+    const hooks = {
+      onResponse: ({ status, durationMs }: ResponseInfo) =>
+        void seen.push(`${status} ${durationMs}`),
+      onRetry: () => assert.fail('nothing has failed'),
+    }
+    const idle = () =>
+      new Promise<Response>((resolve) => {
+        time.after(25_000, () => resolve(Response.json({ items: [], resume_cursor: 'a' })))
+      })
+    const { bursar, sent } = clientOf([idle, idle, page(['1'], 'b')], { hooks })
+    const reading = some(bursar.events.follow({ cursor: 'a' }), 1)
+    await until(() => sent() === 1)
+    for (const _ of [1, 2]) await assertSentAfter(25_000, sent, time)
+    assert.deepEqual(await reading, ['1 b'])
+    assert.deepEqual(seen, ['200 25000', '200 25000', '200 0'])
+  })
+
   test('gives the server the time of an answer beyond the wait', async () => {
     for (const [wait, timeoutMs, limit] of [
       [1, 100, 1100],
-      [undefined, 30_000, 60_000],
+      [undefined, 30_000, 55_000],
       [undefined, 2 ** 31 - 1, 2 ** 31 - 1],
     ] as const) {
       using time = takeTime()
@@ -276,6 +297,22 @@ describe('a signal ends follow without an error', () => {
 })
 
 describe('the feed of a sandbox', () => {
+  test('answers a wait without an event with 200, so that no hook sees a failure', async () => {
+    const { clientId, clientSecret } = await sandbox.customer()
+    const controller = new AbortController()
+    const seen: string[] = []
+    const hooks = {
+      onResponse: ({ path, status }: ResponseInfo) => {
+        if (seen.push(`${path} ${status}`) === 3) controller.abort()
+      },
+      onRetry: () => assert.fail('nothing has failed'),
+    }
+    const bursar = createBursar({ baseUrl: sandbox.url, clientId, clientSecret, hooks })
+    const feed = bursar.events.follow({ wait: 1, signal: controller.signal })
+    for await (const { event } of feed) assert.fail(event.type)
+    assert.deepEqual(seen, ['/oauth2/token 200', '/v2/events 200', '/v2/events 200'])
+  })
+
   const sandbox = describeSandbox()
   const clientFor = ({ clientId, clientSecret }: SampleCustomer) =>
     createBursar({ baseUrl: sandbox.url, clientId, clientSecret, retryDelayMs: 5 })
