@@ -197,6 +197,7 @@ export async function startService(sources: ServiceDeps): Promise<Service> {
     rateLimit,
     interfere: extension?.interfere,
     requireScope,
+    stillMay: oauth.stillMay,
     cursorKeys,
   }
   const life: Life = { isEnding: false }
@@ -206,6 +207,7 @@ export async function startService(sources: ServiceDeps): Promise<Service> {
     authenticate: (request) => authenticate(request, oauth.identify),
     rateLimit,
     requireScope: requireOperator,
+    stillMay: oauth.stillMay,
     cursorKeys,
   }
   const minutes = openRequestMinutes(clock)

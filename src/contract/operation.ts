@@ -92,6 +92,14 @@ export type BodyInput = ReadonlyMap<string, string>
 
 export type ParameterValue = string | number | boolean | Instant | readonly string[]
 
+/** The right to a request. It ends when the client is disabled, or loses its token or its scope. */
+export type HeldRight = {
+  /** Throws the 401 of a revoked token once the right has ended. For after a wait. */
+  require(): void
+  /** Aborted with that 401. For work that takes longer than a second. */
+  signal(): AbortSignal
+}
+
 export type WorkInput<C extends Caller> = {
   readonly caller: C
   /** The parameters of the path and of the query that were set. */
@@ -101,6 +109,7 @@ export type WorkInput<C extends Caller> = {
   readonly after: Uint8Array | undefined
   readonly headers: IncomingHttpHeaders
   readonly trace: Trace
+  readonly right: HeldRight
   /** For a body that the work reads, and for the signal that the caller has left. */
   readonly request: Request
 }

@@ -54,14 +54,14 @@ export function listEventsWork({ store, config }: ListDeps): Work<Principal> {
   }
 
   async function waitForSome(
-    { caller, request }: WorkInput<Principal>,
+    { caller, request, right }: WorkInput<Principal>,
     query: EventsQuery,
     seconds: number,
   ): Promise<FoundEvents> {
     const endsAt =
       systemTime.elapsedMs() + 1000 * seconds * (1 - limits.eventsWaitSpread * Math.random())
     const leave = waits.enter(caller.clientId)
-    const left = request.left()
+    const left = AbortSignal.any([request.left(), right.signal()])
     // It waits for its turn to read as well, and holds nothing meanwhile.
     const countAgain = request.rest()
     // Before the first read, so that no change falls between the two.
@@ -71,10 +71,12 @@ export function listEventsWork({ store, config }: ListDeps): Work<Principal> {
       const over = query.after === undefined ? left : wait.over
       let found = (await reads.read(query, over)) ?? nothingAfter(query)
       while (found.items.length === 0 && !found.more && (await wait.until(found.changes))) {
+        right.require()
         // What a replica does not have yet is on the primary.
         const next = { ...query, isFresh: true, after: found.last ?? query.after }
         found = (await reads.read(next, wait.over)) ?? found
       }
+      right.require()
       return found
     } finally {
       wait.end()

@@ -292,6 +292,8 @@ export const limits = {
   checkedTokenLifeSeconds: 60,
   /** Every process must refuse a disabled client within 10 s: two polls and a margin. */
   credentialPollMs: 2000,
+  /** How often the right to a request is looked at while its work goes on. */
+  rightCheckedMs: 1000,
   /** Anyone can send an unknown key id, so it triggers a refresh at most this often. */
   unknownKeyIntervalMs: 200,
   /** A `private_key_jwt` assertion is made for one request, so it must be short-lived. */

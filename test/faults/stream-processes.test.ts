@@ -246,7 +246,7 @@ const job = {
   takeOver: false,
   answer: undefined,
 }
-const following = { signal: new AbortController().signal, told: () => {} }
+const following = { signal: new AbortController().signal, told: () => {}, mayCommit: () => {} }
 
 describe('a process that stores no stream', () => {
   test('for lack of memory ends alone', async () => {

@@ -87,6 +87,8 @@ export function requireOperator(caller: Caller, scope: Operation['scope']): Oper
   })
 }
 
+export const revokedToken = (): Problem => invalidToken(notValid)
+
 const notValid = 'the access token is invalid or revoked; get a new one'
 const hasTokenInQuery = queryNames(['access_token'])
 

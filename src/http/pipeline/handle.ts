@@ -1,10 +1,13 @@
 import type { Operation } from '../../contract/operation.ts'
 import type { Caller } from '../../contract/principal.ts'
 import type { Answer, Interfere, RateLimit, Request } from '../../contract/request.ts'
+import { limits } from '../../platform/limits.ts'
+import { systemTime } from '../../platform/time.ts'
 import { step } from '../../platform/traces/span.ts'
 import { unlessMatched } from '../server/respond.ts'
 import { bindingOf, closePage, openPage } from './close-page.ts'
 import type { CursorKeys } from './cursor.ts'
+import { watchRight } from './held-right.ts'
 import type { Served } from './reading.ts'
 import { validate } from './validate.ts'
 
@@ -17,6 +20,8 @@ export type Api<A extends Caller, C extends A = A> = {
   readonly interfere?: Interfere | undefined
   /** Returns a caller that may call operations of the scope. Throws a 403 for another. */
   readonly requireScope: (caller: A, scope: Operation['scope']) => C
+  /** Whether a caller that was admitted may still call operations of the scope. */
+  readonly stillMay?: ((caller: A, scope: Operation['scope']) => boolean) | undefined
   readonly cursorKeys: CursorKeys
 }
 
@@ -39,8 +44,13 @@ export async function handle<A extends Caller, C extends A>(
   const binding = bindingOf(operation, caller, input)
   const place = step(span, 'open cursor', () => openPage(input, binding, api.cursorKeys))
   const after = place?.position
-  const read = { caller, ...input, place, after, headers, trace, request }
-  const found = await step(span, 'read', () => served.read(read))
+  const right = watchRight(() => api.stillMay?.(caller, operation.scope) ?? true)
+  const read = { caller, ...input, place, after, headers, trace, request, right }
+  const begunMs = systemTime.elapsedMs()
+  const found = await step(span, 'read', () => served.read(read)).finally(right.end)
+  // What was written cannot be taken back.
+  const isLate = systemTime.elapsedMs() - begunMs > limits.rightCheckedMs
+  if (isLate && operation.method === 'GET') right.require()
   const answer = step(span, 'close page', () => {
     return closePage(operation, input, found, binding, api.cursorKeys)
   })

@@ -42,7 +42,8 @@ export const streamWork =
       isDryRun: false,
     })
     const ending = noted(input, resource, running)
-    const signal = AbortSignal.any([input.request.left(), running.signal])
+    const { request, right } = input
+    const signal = AbortSignal.any([request.left(), right.signal(), running.signal])
     const stream = { input, running: ending, signal, key }
     try {
       return await deps.gate.hold(clientId, () => receiveAndStore(resource, deps, stream))
@@ -136,7 +137,7 @@ async function storeStream(
   }
   running.enter('reading')
   try {
-    const report = await deps.writers.run(job, { signal, told })
+    const report = await deps.writers.run(job, { signal, told, mayCommit: input.right.require })
     running.progress(report.records)
     running.end(outcomeOfReport(report, false))
     input.trace.rows = report.records

@@ -47,6 +47,8 @@ export type WriterEnd = {
 export type Following = {
   readonly signal: AbortSignal
   readonly told: (progress: StreamProgress) => void
+  /** Throws if the stream must not be stored any more. */
+  readonly mayCommit: () => void
 }
 
 export type WriterOptions = {
@@ -131,7 +133,7 @@ function endOf(child: ChildProcess): Promise<WriterEnd> {
 async function runJob(
   child: ChildProcess,
   job: StreamJob,
-  { signal, told }: Following,
+  { signal, told, mayCommit }: Following,
   keys: CustomerKeySource,
 ): Promise<ImportReport> {
   const { promise, resolve, reject } = Promise.withResolvers<ImportReport>()
@@ -159,6 +161,13 @@ async function runJob(
   const follow = (progress: StreamProgress) => {
     // It was to stop, and reached the merge before it knew.
     if (reason !== undefined) return void (isMerging(progress.phase) && child.kill('SIGKILL'))
+    if (progress.phase === 'committing') {
+      try {
+        mayCommit()
+      } catch (error) {
+        return end(error)
+      }
+    }
     phase = progress.phase
     killIn(phase === 'reading' ? limits.writerSilenceMs : limits.writerMergeMs)
     told(progress)

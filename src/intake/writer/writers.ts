@@ -69,12 +69,12 @@ export function openWriters(deps: WritersDeps): Writers {
     const cancel = systemTime.after(limits.writerKeptMs, () => void takeIdle()?.kill())
     idle = { writer, cancel }
   }
-  const watched = ({ signal, told }: Following, kind: string) => {
+  const watched = ({ told, ...given }: Following, kind: string) => {
     let mergeEnded: ((isStored: boolean) => void) | undefined
     let before: Phase = 'reading'
     const startedAt = systemTime.elapsedMs()
     const following: Following = {
-      signal,
+      ...given,
       told: (progress) => {
         const { phase, records } = progress
         // What follows the wait for a lock runs with the lock.

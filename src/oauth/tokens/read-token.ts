@@ -34,10 +34,14 @@ export async function readToken(token: string, deps: TokenDeps): Promise<ValidTo
   const client = await findClient(claims, deps)
   if (client === undefined) return 'unknown client'
   if (client.disabledAt !== undefined) return 'disabled client'
-  if (BigInt(claims.issuedAt) * 1_000_000n < client.notBefore) return 'revoked'
+  if (isIssuedBefore(claims.issuedAt, client)) return 'revoked'
   const scopes = claims.scopes.filter((scope) => client.scopes.includes(scope))
   return { claims, client, scopes }
 }
+
+/** Whether a token is from before its client's tokens were revoked. */
+export const isIssuedBefore = (issuedAt: number, { notBefore }: Client): boolean =>
+  BigInt(issuedAt) * 1_000_000n < notBefore
 
 async function readClaims(token: string, deps: TokenDeps): Promise<TokenClaims | Refusal> {
   const { cache, issuers, clock } = deps

@@ -1,0 +1,27 @@
+import type { HeldRight } from '../../contract/operation.ts'
+import { limits } from '../../platform/limits.ts'
+import { systemTime } from '../../platform/time.ts'
+import { revokedToken } from './authenticate.ts'
+
+/** Watches the right to a request while its work goes on. `end` is for after the work. */
+export function watchRight(holds: () => boolean): HeldRight & { end(): void } {
+  let over: AbortController | undefined
+  let cancel = () => {}
+  return {
+    require: () => {
+      if (!holds()) throw revokedToken()
+    },
+    signal: () => {
+      if (over !== undefined) return over.signal
+      const watched = new AbortController()
+      over = watched
+      cancel = systemTime.every(limits.rightCheckedMs, () => {
+        if (holds()) return
+        cancel()
+        watched.abort(revokedToken())
+      })
+      return watched.signal
+    },
+    end: () => cancel(),
+  }
+}
