@@ -12,7 +12,8 @@ import { account, BIG, idOf, makeClient } from './world.ts'
 
 /**
  * The feed of events: how long an event takes from its commit to readers that wait, what readers
- * that wait cost, and what a page costs at the beginning and the end of a long feed:
+ * that wait cost, and what a page costs at the beginning and the end of a long feed. Also what one
+ * costs whose filter matches nothing:
  *
  *     node bench/feed.ts --store embedded|postgres [--readers 10000] [--records 1000000]
  */
@@ -44,6 +45,7 @@ await measureAndExit(store, measure)
 
 async function measure(): Promise<void> {
   await measureDepth()
+  await measureFilters()
   const operator = await fetchToken(
     url,
     await makeClient(config, { customerId: null, scopes: operatorScopes }),
@@ -109,6 +111,17 @@ async function measureDepth(): Promise<void> {
   say(
     `${times.length} pages of 100: median ${parts[0]?.toFixed(2)} ms in the first tenth, ${parts[1]?.toFixed(2)} ms in the last`,
   )
+}
+
+/** First pages of the largest customer, with filters that match none of its events. */
+async function measureFilters(): Promise<void> {
+  const token = await tokenOf(BIG)
+  for (const query of ['type=fiat_account.deleted', 'created_at.lt=2000-01-01T00:00:00Z']) {
+    const begun = usage()
+    for (let page = 0; page < 50; page += 1) await read(token, query)
+    const cpuMs = (usage().cpuMs - begun.cpuMs) / 50
+    say(`a page of ${query}, which matches nothing: ${cpuMs.toFixed(1)} ms of processor time`)
+  }
 }
 
 async function write(operator: string, seconds: number): Promise<void> {

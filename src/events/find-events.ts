@@ -1,10 +1,14 @@
 import type { WorkInput } from '../contract/operation.ts'
 import type { Principal, Tenant } from '../contract/principal.ts'
 import { limits } from '../platform/limits.ts'
-import { turn } from '../platform/time.ts'
-import { eventTypeOf, kindOfType, kindsOfScopes } from '../resources/event-types.ts'
+import { kindOfType, kindsOfScopes } from '../resources/event-types.ts'
 import { eventPlaceOf } from '../store/position.ts'
-import type { EventPlace, StoredEvent } from '../store/records/events.ts'
+import {
+  allNumbers,
+  type EventPlace,
+  type EventRange,
+  type StoredEvent,
+} from '../store/records/events.ts'
 import type { Store } from '../store/records.ts'
 import type { Instant } from '../values/instant.ts'
 import {
@@ -37,7 +41,7 @@ export type FoundEvents = {
   /** The events as they are answered. */
   readonly items: readonly object[]
   readonly more: boolean
-  /** The first and the last event that was read, whether or not it matches. */
+  /** The first and the last event that was compared, whether or not it matches. */
   readonly first: EventPlace | undefined
   readonly last: EventPlace | undefined
   readonly changes: bigint
@@ -45,8 +49,8 @@ export type FoundEvents = {
 }
 
 /**
- * Reads a page. Where few events match, it ends after a bounded number of others, and the next page
- * goes on there.
+ * Reads a page. With a filter it compares a bounded number of events, by an index that has their
+ * types. Where few of them match, the next page goes on after the last of them.
  */
 export async function findEvents(
   { customers }: Pick<Store, 'customers'>,
@@ -55,41 +59,49 @@ export async function findEvents(
   const { tenant, isFresh, kinds, types, times, order, after, limit } = query
   const reader = customers.events(tenant, isFresh)
   const isBounded = times.from !== undefined || times.before !== undefined
+  const isFiltered = (types !== undefined || isBounded) && kinds.size > 0
   // Anew for each read: what is stored meanwhile may be in it.
-  const range = isBounded && kinds.size > 0 ? await reader.rangeOf(kinds, times) : undefined
-  // Without a filter, each event of these kinds matches.
-  const together = types !== undefined || isBounded ? limits.eventsReadTogether : limit
-  const items: object[] = []
-  let first: EventPlace | undefined
-  let last = after
-  let read = 0
-  for (;;) {
-    const page = await reader.page({ kinds, order, after: last, range, limit: together })
-    const { changes, pruned, secret } = page
-    for (const event of page.events) {
-      const { change, storedAt } = event
-      last = { change, storedAt, pruned: after?.pruned ?? pruned }
-      first ??= last
-      read += 1
-      if (matches(query, event) && items.push(describeEvent(event, secret)) === limit) break
+  const range = isBounded && isFiltered ? await reader.rangeOf(kinds, times) : undefined
+  const compared = isFiltered
+    ? await reader.stretch({ kinds, order, after, range, limit: limits.eventsComparedMax })
+    : undefined
+  const isCut = compared?.events === limits.eventsComparedMax
+  const page = await reader.page({
+    kinds,
+    order,
+    after,
+    // What is stored after the stretch was read counts in `changes`, so the page may have it.
+    range: isCut ? rangeTo(compared.last, order, range) : range,
+    filter: isFiltered ? { types, times } : undefined,
+    limit,
+  })
+  const { events, changes, pruned, secret } = page
+  const placeOf = (event: Pick<StoredEvent, 'change' | 'storedAt'> | undefined) =>
+    event && {
+      change: event.change,
+      storedAt: event.storedAt,
+      pruned: after?.pruned ?? pruned,
     }
-    const newest = page.events.at(-1)
-    const more = page.more || (newest !== undefined && newest.change !== last?.change)
-    if (!more || items.length === limit || read >= limits.eventsReadMax) {
-      return { items, more, first, last, changes, pruned }
-    }
-    // A step takes some milliseconds, after which other requests have their turn.
-    await turn()
+  const sign = order === 'ASC' ? 1n : -1n
+  const inOrder = [compared?.first, compared?.last, events[0], events.at(-1)]
+    .filter((event) => event !== undefined)
+    .toSorted((one, other) => Number(sign * (one.change - other.change)))
+  return {
+    items: events.map((event) => describeEvent(event, secret)),
+    more: page.more || isCut,
+    first: placeOf(inOrder[0]),
+    last: placeOf(page.more ? events.at(-1) : inOrder.at(-1)) ?? after,
+    changes,
+    pruned,
   }
 }
 
-const matches = (
-  { types, times: { from, before } }: EventsQuery,
-  { kind, action, storedAt }: StoredEvent,
-): boolean =>
-  (types === undefined || types.has(eventTypeOf(kind, action))) &&
-  (from === undefined || storedAt >= from) &&
-  (before === undefined || storedAt < before)
+/** The part of a range up to an event in the order. */
+const rangeTo = (
+  { change }: Pick<StoredEvent, 'change'>,
+  order: EventsQuery['order'],
+  range: EventRange = allNumbers,
+): EventRange => (order === 'ASC' ? { ...range, high: change } : { ...range, low: change - 1n })
 
 /** What a reader has found whose time was over before its first read began. */
 export const nothingAfter = ({ after }: EventsQuery): FoundEvents => ({

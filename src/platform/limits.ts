@@ -27,9 +27,8 @@ export const limits = {
   /** Requests that wait for events, of one client and of a process. Each holds some 23 KB. */
   eventsWaitingPerClientMax: 100,
   eventsWaitingMax: 12_000,
-  /** Events that one page of a filtered feed reads at most, and at a time: some milliseconds. */
-  eventsReadMax: 5000,
-  eventsReadTogether: 500,
+  /** Events that one page of a filtered feed compares at most: about two milliseconds. */
+  eventsComparedMax: 5000,
   /** Contract, section 8: entries of one identifier filter. */
   filterEntriesMax: 100,
   /** Entries of a filter that the contract does not limit: as many as a page has records. */

@@ -6,6 +6,7 @@ import { describeService } from '../support/describe-service.ts'
 import { acme, borealis, type Called } from '../support/harness.ts'
 import { operatorToken } from '../support/operator-token.ts'
 import { aFiatAccount, aStatement } from '../support/records.ts'
+import { setLimits } from '../support/set-limits.ts'
 
 /** `GET /v2/events`, `GET /v2/events/{id}`, and the reads with `as_of` to which they lead. */
 
@@ -147,6 +148,37 @@ describe('GET /v2/events', () => {
       assert.deepEqual(body.items, items.slice(from, to), query)
       assert.equal(body.next_page_cursor, undefined)
     }
+  })
+
+  test('compares few events for a page of a filter, and its cursor goes on behind them', async (t) => {
+    const [first] = await written()
+    assert.ok(first)
+    const filter = `type=fiat_account.deleted&type=statement.updated&created_at.gte=${first.created_at}`
+    const whole = (await read(filter)).body
+    assert.equal(whole.items.length, 2)
+    assert.equal(whole.next_page_cursor, undefined)
+    setLimits(t, { eventsComparedMax: 2 })
+    for (const order of ['ASC', 'DESC']) {
+      const found: Event[] = []
+      let pages = 0
+      for (let cursor: string | undefined = ''; cursor !== undefined; pages += 1) {
+        const { body } = await read(`${filter}&order=${order}&${after(cursor)}`)
+        found.push(...body.items)
+        cursor = body.next_page_cursor
+      }
+      assert.deepEqual(order === 'ASC' ? found : found.toReversed(), whole.items)
+      assert.ok(pages > found.length, `${pages} pages`)
+    }
+  })
+
+  test('goes on behind the newest event, where no event of the page matches', async (t) => {
+    setLimits(t, { eventsComparedMax: 2 })
+    const some = (await read('type=fiat_account.created&order=DESC')).body
+    assert.deepEqual([some.items.length, some.items[0]?.object.id], [1, account])
+    const filter = 'type=fiat_account.updated'
+    const none = (await read(`${filter}&order=DESC`)).body
+    assert.deepEqual(none.items, [])
+    assert.deepEqual((await read(`${filter}&${after(none.resume_cursor)}`)).body.items, [])
   })
 
   test('shows a client the kinds of its scopes', async () => {

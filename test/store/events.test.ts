@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { asTenant } from '../../src/contract/principal.ts'
-import { eventKinds } from '../../src/resources/event-types.ts'
+import { eventKinds, eventTypeOf } from '../../src/resources/event-types.ts'
 import {
   type EventPlace,
   type EventSelection,
@@ -128,6 +128,68 @@ test('one event is found by its number, by those who may read its kind', async (
   assert.deepEqual(found && shown(found), expected[3])
   assert.equal(await events.find(new Set(['statements']), 4n), undefined)
   assert.equal(await events.find(all, 8n), undefined)
+})
+
+test('a filter selects the events of its types and times, from every place in both orders', async () => {
+  await storeSome()
+  const { events } = await pageOf('acme')
+  const typeOf = ({ kind, action }: StoredEvent) => eventTypeOf(kind, action)
+  const kinds = new Set(['statements', 'fiat-accounts'])
+  const someTypes = [
+    undefined,
+    new Set(['statement.deleted', 'fiat_account.created']),
+    new Set(['statement.updated', 'fiat_account.deleted']),
+  ]
+  const [from, before] = [events[1]?.storedAt, events[5]?.storedAt]
+  for (const order of ['ASC', 'DESC'] as const) {
+    const inOrder = order === 'ASC' ? events : events.toReversed()
+    for (const types of someTypes) {
+      for (const times of [
+        { from: undefined, before: undefined },
+        { from, before },
+      ]) {
+        for (const at of [undefined, ...inOrder.keys()]) {
+          const last = at === undefined ? undefined : inOrder[at]
+          const wanted = inOrder
+            .slice((at ?? -1) + 1)
+            .filter(({ kind }) => kinds.has(kind))
+            .filter((event) => types === undefined || types.has(typeOf(event)))
+            .filter(({ storedAt }) => times.from === undefined || storedAt >= times.from)
+            .filter(({ storedAt }) => times.before === undefined || storedAt < times.before)
+          const after = last && placeOf(last)
+          const page = await pageOf('acme', { kinds, order, after, filter: { types, times } })
+          assert.deepEqual(page.events.map(shown), wanted.map(shown), `${order} after ${at}`)
+        }
+      }
+    }
+  }
+})
+
+test('a stretch is the next events of the kinds that are named, with its ends', async () => {
+  await storeSome()
+  const { events } = await pageOf('acme')
+  const reader = tested.store.customers.events(asTenant('acme'))
+  for (const kinds of [all, new Set(['fiat-accounts', 'statements'])]) {
+    for (const order of ['ASC', 'DESC'] as const) {
+      const inOrder = order === 'ASC' ? events : events.toReversed()
+      for (const [at, event] of [[-1, undefined] as const, ...inOrder.entries()]) {
+        for (const limit of [1, 3, 100]) {
+          const next = inOrder
+            .slice(at + 1)
+            .filter(({ kind }) => kinds.has(kind))
+            .slice(0, limit)
+          const after = event && placeOf(event)
+          const found = await reader.stretch({ kinds, order, after, limit })
+          assert.deepEqual(
+            found && [found.first.change, found.last.change, found.events],
+            next.length === 0 ? undefined : [next[0]?.change, next.at(-1)?.change, next.length],
+            `${order} after ${at}, ${limit}`,
+          )
+          assert.equal(found?.last.storedAt, next.at(-1)?.storedAt)
+        }
+      }
+    }
+  }
 })
 
 test('a range of times has exactly the events of those times in it', async () => {

@@ -33,11 +33,30 @@ export type EventSelection = {
   readonly after: EventPlace | undefined
   /** The numbers that events may have, if not all. */
   readonly range?: EventRange | undefined
+  /** What the events match, if not all do. Each event of the range may be compared with it. */
+  readonly filter?: EventFilter | undefined
   readonly limit: number
+}
+
+export type EventFilter = {
+  /** Undefined for every type. Each kind of the selection has one of them. */
+  readonly types: ReadonlySet<string> | undefined
+  /** When the events were stored. */
+  readonly times: TimeRange
 }
 
 /** low < change ≤ high. */
 export type EventRange = { readonly low: bigint; readonly high: bigint }
+
+/** No customer has so many versions. */
+export const allNumbers: EventRange = { low: 0n, high: 2n ** 62n }
+
+/** Events that follow each other, whether or not they match a filter. */
+export type EventStretch = {
+  readonly first: Pick<StoredEvent, 'change' | 'storedAt'>
+  readonly last: Pick<StoredEvent, 'change' | 'storedAt'>
+  readonly events: number
+}
 
 export type EventPage = {
   readonly events: readonly StoredEvent[]
@@ -88,6 +107,8 @@ export class EventsUnknown extends Error {
 export type CustomerEvents = {
   /** Rejects with an EventsUnknown if it cannot go on from the place without a gap. */
   page(selection: EventSelection): Promise<EventPage>
+  /** The next events of these kinds, at most `limit`; undefined if there are none. */
+  stretch(selection: Omit<EventSelection, 'filter'>): Promise<EventStretch | undefined>
   /** One event; undefined if it is unknown, pruned or of another kind. */
   find(kinds: ReadonlySet<string>, change: bigint): Promise<StoredEvent | undefined>
   /** What hides the numbers of the customer's events in their ids; undefined without records. */

@@ -50,7 +50,7 @@ create table ${name} (
   primary key (customer, deleted, position)
 )${tableOptions};
 ${identifying(table)}
-create index ${table}_by_change on ${name} (customer, change) where change > 0;
+create index ${table}_by_change on ${name} (customer, change, event) where change > 0;
 create unique index ${table}_by_ref_id on ${name} (ref_id, customer) where ref_id is not null;
 ${filters.map((column) => createFilterIndexes(resource, column, isRequired(resource, column), dialect)).join('')}
 ${exclusive === undefined ? '' : createFilterIndexes(resource, 'exclusive_key', true, dialect)}

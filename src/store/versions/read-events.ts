@@ -1,10 +1,12 @@
 import { resourceOf } from '../../resources/catalogue.ts'
-import { eventKinds } from '../../resources/event-types.ts'
+import { eventKinds, eventTypeOf } from '../../resources/event-types.ts'
 import { largest, smallest } from '../../values/bounds.ts'
-import { type Dialect, openParameters } from '../dialect.ts'
+import { type Dialect, openParameters, type Parameters } from '../dialect.ts'
 import { eventActions, eventNumbers } from '../records/event-actions.ts'
 import {
+  allNumbers,
   type CustomerEvents,
+  type EventFilter,
   type EventPlace,
   type EventRange,
   type EventSelection,
@@ -20,8 +22,11 @@ export function readEvents({ rows }: Reads, dialect: Dialect, customerId: string
   const read = async (asked: AskedEvents) =>
     readRows(await rows(eventsQuery(dialect, customerId, asked)))
   return {
-    page: async ({ kinds, order, after, range, limit }) => {
-      const found = await read({ kinds, order, limit, ...rangeAfter(order, after, range) })
+    page: async ({ kinds, order, after, range, filter, limit }) => {
+      const asked = { kinds, order, filter, limit }
+      // A filter may not match the event of the place, which is then read apart from the range.
+      const next = rangeAfter(order, after, range, filter === undefined)
+      const found = await read({ ...asked, ...next })
       const last = found.events.find(({ change }) => change === after?.change)
       const isResumed = order === 'ASC' && after !== undefined
       if (isResumed && hasGap(after, last, found)) throw new EventsUnknown()
@@ -29,6 +34,17 @@ export function readEvents({ rows }: Reads, dialect: Dialect, customerId: string
       const page = events.slice(0, limit)
       const { changes, pruned, secret } = found
       return { events: page, more: events.length > limit, changes, pruned, secret }
+    },
+    stretch: async ({ kinds, order, after, range, limit }) => {
+      const asked = { kinds, order, limit, ...rangeAfter(order, after, range, false) }
+      const found = await rows(stretchQuery(dialect, customerId, asked))
+      const ends = found.map((row) => ({
+        change: whole(row, 'change'),
+        storedAt: whole(row, 'stored_at'),
+        events: Number(whole(row, 'events')),
+      }))
+      const [first, last = first] = order === 'ASC' ? ends : ends.toReversed()
+      return first && last && { first, last, events: first.events }
     },
     find: async (kinds, change) => {
       const asked = { kinds, order: 'ASC', limit: 1, low: change - 1n, high: change } as const
@@ -45,8 +61,8 @@ export function readEvents({ rows }: Reads, dialect: Dialect, customerId: string
         const [row] = await rows(rangeEndQuery(dialect, customerId, kinds, end, at))
         return (row && optionalWhole(row, 'change')) ?? undefined
       }
-      const first = from === undefined ? 1n : ((await find('first', from)) ?? LAST)
-      const last = before === undefined ? LAST : ((await find('last', before)) ?? 0n)
+      const first = from === undefined ? 1n : ((await find('first', from)) ?? allNumbers.high)
+      const last = before === undefined ? allNumbers.high : ((await find('last', before)) ?? 0n)
       return { low: first - 1n, high: last }
     },
   }
@@ -65,7 +81,7 @@ function hasGap(after: EventPlace, last: StoredEvent | undefined, found: FoundEv
   return !mayBePruned && !mayBeLate
 }
 
-type AskedEvents = Pick<EventSelection, 'kinds' | 'order' | 'limit'> &
+type AskedEvents = Pick<EventSelection, 'kinds' | 'order' | 'filter' | 'limit'> &
   EventRange & {
     /** An event that is read whatever its kind, and in addition to the others. */
     readonly at: bigint | undefined
@@ -74,27 +90,26 @@ type AskedEvents = Pick<EventSelection, 'kinds' | 'order' | 'limit'> &
 function rangeAfter(
   order: EventSelection['order'],
   after: EventPlace | undefined,
-  { low, high }: EventRange = { low: 0n, high: LAST },
+  { low, high }: EventRange = allNumbers,
+  hasPlace: boolean,
 ) {
   if (after === undefined) return { low, high, at: undefined }
   return order === 'ASC'
-    ? { low: largest(low, after.change - 1n), high, at: after.change }
+    ? { low: largest(low, after.change - (hasPlace ? 1n : 0n)), high, at: after.change }
     : { low, high: smallest(high, after.change - 1n), at: undefined }
 }
 
 const none: ReadonlySet<string> = new Set()
-
-/** No customer has so many versions. */
-const LAST = 2n ** 62n
 
 /**
  * Reads the events of a range in the order of their numbers, one more than the page, and what their
  * customer has. Each branch scans one index. The number of a customer that has none is null.
  */
 function eventsQuery(dialect: Dialect, customerId: string, asked: AskedEvents): Statement {
-  const { kinds, order, limit, low, high, at } = asked
+  const { kinds, order, filter, limit, low, high, at } = asked
   const { tableName, bounded, isReplica } = dialect
-  const { values, add } = openParameters(dialect)
+  const parameters = openParameters(dialect)
+  const { values, add } = parameters
   const customer = customerNumber(dialect, add(customerId, 'text'))
   const [above, upTo] = [add(low, 'bigint'), add(high, 'bigint')]
   const isInRange = at !== undefined && low < at
@@ -102,7 +117,11 @@ function eventsQuery(dialect: Dialect, customerId: string, asked: AskedEvents): 
   const ordered = `order by change ${order === 'ASC' ? 'asc' : 'desc'} limit ${add(limit, 'bigint')} + ${isInRange ? 2 : 1}`
   const inRange = `record.change > ${above} and record.change <= ${upTo}`
   // A union needs a branch. A client that may read no kind gets one without events.
-  const some = kinds.size === 0 ? noEvents(dialect, customer) : branchesOf(dialect, customer, kinds)
+  const matching = filter === undefined ? undefined : matchesOf(filter, parameters)
+  const some =
+    kinds.size === 0
+      ? noEvents(dialect, customer)
+      : branchesOf(dialect, customer, kinds, { matching })
   const ranges = some.map((branch) => bounded(branch(inRange), ordered))
   const page = `select * from (${ranges.join(' union all ')} ${ordered}) as page`
   const exact = () => {
@@ -127,14 +146,70 @@ function eventsQuery(dialect: Dialect, customerId: string, asked: AskedEvents): 
   }
 }
 
+/**
+ * How many events a range has at most, and its first and last one. They are counted by the indexes
+ * alone, so that many cost little.
+ */
+function stretchQuery(dialect: Dialect, customerId: string, asked: AskedEvents): Statement {
+  const { kinds, order, limit, low, high } = asked
+  const { values, add } = openParameters(dialect)
+  const customer = customerNumber(dialect, add(customerId, 'text'))
+  const inRange = `record.change > ${add(low, 'bigint')} and record.change <= ${add(high, 'bigint')}`
+  const ordered = `order by change ${order === 'ASC' ? 'asc' : 'desc'} limit ${add(limit, 'bigint')} + 0`
+  const numbers = branchesOf(dialect, customer, kinds, { selected: 'record.change' })
+  const ranges = numbers.map((branch) => dialect.bounded(branch(inRange), ordered))
+  const selected = 'stretch.events, record.change, record.stored_at'
+  const ends = branchesOf(dialect, customer, kinds, { selected, tables: 'stretch cross join' })
+  const isEnd = 'record.change in (stretch.first, stretch.last)'
+  return {
+    text: `
+      with stretch as materialized (
+        select count(*) as events, min(change) as first, max(change) as last
+        from (select change from (${ranges.join(' union all ')}) as next ${ordered}) as part
+      )
+      select * from (${ends.map((branch) => branch(isEnd)).join(' union all ')}) as found
+      order by change`,
+    values,
+    prepare: true,
+  }
+}
+
+/** The condition of a filter on the events of a kind. */
+function matchesOf({ types, times }: EventFilter, { add }: Parameters): (kind: string) => string {
+  const { from, before } = times
+  const isInTime = [
+    ...(from === undefined ? [] : [`and record.stored_at >= ${add(from, 'bigint')}`]),
+    ...(before === undefined ? [] : [`and record.stored_at < ${add(before, 'bigint')}`]),
+  ].join(' ')
+  return (kind) => {
+    // A kind has its types, of which a fee has but one.
+    if (types === undefined || kind === 'fees') return isInTime
+    const actions = eventActions.filter((action) => types.has(eventTypeOf(kind, action)))
+    const numbers = actions.map((action) => eventNumbers[action])
+    return `and record.event in (${numbers.join(', ')}) ${isInTime}`
+  }
+}
+
 const noEvents = (dialect: Dialect, customer: string): readonly Branch[] =>
   branchesOf(dialect, customer, new Set(['fees'])).map((branch) => () => branch('false'))
 
 /** A query with conditions on the numbers of its `record`. */
 type Branch = (conditions: string) => string
 
+/** What the queries of `branchesOf` have in addition. */
+type BranchParts = {
+  /** Columns in place of those of an event. */
+  readonly selected?: string | undefined
+  /** Columns before those of an event. */
+  readonly columns?: string | undefined
+  /** Tables before that of the events. */
+  readonly tables?: string | undefined
+  /** Further conditions on the events of a kind. */
+  readonly matching?: ((kind: string) => string) | undefined
+}
+
 /**
- * What has the events of each kind, as queries. With `joined` they read the events of several
+ * What has the events of each kind, as queries. With `tables` they read the events of several
  * customers, which are rows of a table before it. The conditions come before that of the index:
  * SQLite begins a scan at the first lower bound that a statement has, and would else read the feed
  * from its beginning.
@@ -143,16 +218,19 @@ export function branchesOf(
   { tableName, indexedBy, listedId }: Dialect,
   customer: string,
   kinds: ReadonlySet<string>,
-  joined: { readonly columns: string; readonly tables: string } = { columns: '', tables: '' },
+  { selected, columns = '', tables = '', matching = () => '' }: BranchParts = {},
 ): readonly Branch[] {
   const branch =
     (kind: string, id: string, event: string, from: string, others = ''): Branch =>
     (conditions) =>
       `
-    select ${joined.columns} '${kind}' as kind, ${id} as id, record.change,
-      cast(${event} as bigint) as event, record.stored_at
-    from ${joined.tables} ${from}
-    where record.customer = ${customer} and ${conditions} ${others}`
+    select ${
+      selected ??
+      `${columns} '${kind}' as kind, ${id} as id, record.change,
+      cast(${event} as bigint) as event, record.stored_at`
+    }
+    from ${tables} ${from}
+    where record.customer = ${customer} and ${conditions} ${others} ${matching(kind)}`
   return eventKinds
     .filter((kind) => kinds.has(kind))
     .flatMap((kind) => {

@@ -43,6 +43,7 @@ export function openTenantPast(
       return {
         ...events,
         page: (selection) => listing(ofKinds(selection.kinds), () => events.page(selection)),
+        stretch: (selection) => listing(ofKinds(selection.kinds), () => events.stretch(selection)),
         find: (kinds, change) => listing(ofKinds(kinds), () => events.find(kinds, change)),
       }
     },

@@ -159,3 +159,28 @@ test('a page of events begins its scans at its place, and compares nothing befor
   assert.deepEqual(operations.filter(isBound), [])
   assert.ok(operations.includes('SeekGT'))
 })
+
+test('a filter compares events by the entries of an index, which have their types', async () => {
+  const statements: string[] = []
+  const reads = {
+    rows: async ({ text }: Statement) => {
+      statements.push(text)
+      return []
+    },
+  }
+  const { page, stretch } = readEvents(reads, dialect, 'acme')
+  const asked = { kinds: new Set<string>(eventKinds), order: 'ASC', after: undefined } as const
+  await stretch({ ...asked, limit: 5000 })
+  const filter = { types: new Set(['statement.deleted']), times: NO_TIMES }
+  await page({ ...asked, kinds: new Set(['statements']), filter, limit: 100 })
+  const [stretched = '', filtered = ''] = statements
+  const plan = plans.explain(stretched).join('\n')
+  const covering =
+    /COVERING INDEX \w+_by_change \(customer=\? (?:AND kind=\? )?AND change>\? AND change</g
+  assert.equal(plan.match(covering)?.length, 10, plan)
+  // It goes to the row of a match only: the index tells the others apart.
+  const operations = plans.operations(filtered)
+  assert.ok(operations.includes('DeferredSeek'), operations.join(' '))
+})
+
+const NO_TIMES = { from: undefined, before: undefined }
