@@ -1,6 +1,7 @@
 import type { Operation } from './contract/operation.ts'
 import type { Principal } from './contract/principal.ts'
 import type { ReserveAnswer } from './contract/request.ts'
+import type { EventWaits } from './events/event-waits.ts'
 import { getEventWork, listEventsWork } from './events/event-works.ts'
 import { addressPolicy } from './fees/addresses/address-policy.ts'
 import type { FeeBasis } from './fees/fee-basis.ts'
@@ -28,6 +29,7 @@ type CustomerDeps = {
   readonly config: Config
   readonly clock: Clock
   readonly metrics: Metrics
+  readonly waits: EventWaits
 }
 
 /** The work of each operation of customers, by the operation's id. */

@@ -3,6 +3,7 @@ import type { OperatorPrincipal } from './contract/principal.ts'
 import { noneFound } from './contract/problem.ts'
 import type { ReserveAnswer } from './contract/request.ts'
 import { changesWork, latestChangesWork } from './events/change-work.ts'
+import type { EventWaits } from './events/event-waits.ts'
 import { customersWork } from './history/customers-work.ts'
 import { historyWork } from './history/history-work.ts'
 import { readsWork } from './history/reads-work.ts'
@@ -32,11 +33,13 @@ import { searchRecords } from './operations/ingest/search-records.ts'
 import { callsOf } from './operations/ingest/stored-records.ts'
 import { attentionWork } from './overview/attention-work.ts'
 import { listWork } from './overview/list-work.ts'
+import type { Config } from './platform/config.ts'
 import type { Logger } from './platform/log.ts'
 import { resources } from './resources/catalogue.ts'
 import type { FeeQuoteStore } from './store/fee-quotes.ts'
 import type { ImportRegistry } from './store/imports.ts'
 import type { RecordReads } from './store/record-reads.ts'
+import type { Store } from './store/records.ts'
 import { consumeQuote } from './withdrawal-fees/consume-quote.ts'
 import { findQuote } from './withdrawal-fees/describe-quote.ts'
 
@@ -48,6 +51,9 @@ type IngestDeps = Omit<RecordDeps, 'foreign'> & {
   readonly health: () => Promise<object>
   readonly announceSoon: () => void
   readonly reserveAnswer: ReserveAnswer
+  readonly store: Pick<Store, 'customers'>
+  readonly config: Pick<Config, 'databaseConnectionsMax'>
+  readonly waits: EventWaits
 } & Pick<StreamDeps, 'spools' | 'writers'>
 
 /** The work of each call of the operator's API, by the operation's id. */

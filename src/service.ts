@@ -4,6 +4,7 @@ import type { Caller, OperatorPrincipal, Principal } from './contract/principal.
 import { isFailure } from './contract/problem.ts'
 import type { Interfere, Route } from './contract/request.ts'
 import { customerReads, customerWorks } from './customer-works.ts'
+import { openEventWaits } from './events/event-waits.ts'
 import { openFees } from './fees/sources/open-fees.ts'
 import { apiPage, type PageClient } from './http/documents/api-page/api-page.ts'
 import { type ConsoleClient, consolePage } from './http/documents/console/console-page.ts'
@@ -215,9 +216,12 @@ export async function startService(sources: ServiceDeps): Promise<Service> {
   const spools = openSpoolsOf(config)
   const writers = openWriters({ config, log, clock, spools, keys: store.operator.keys })
   opened.defer(writers.close)
+  const waits = openEventWaits()
   const operatorReadings = () =>
     operatorWorks({
       store,
+      config,
+      waits,
       quotes,
       imports: stores.imports(),
       reads: stores.reads(),
@@ -244,7 +248,7 @@ export async function startService(sources: ServiceDeps): Promise<Service> {
     ...[
       ...routesOf(
         operations,
-        customerWorks({ ...checked, cursorKeys, reserveAnswer, metrics }),
+        customerWorks({ ...checked, cursorKeys, reserveAnswer, metrics, waits }),
         customers,
       ),
       ...(servesOperator ? routesOf(ingestOperations, operatorReadings(), operator) : []),

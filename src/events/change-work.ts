@@ -1,6 +1,8 @@
 import type { OperatorWork } from '../contract/operation.ts'
+import { asTenant, type Tenant } from '../contract/principal.ts'
 import { describeOrigin } from '../history/history-work.ts'
 import { readUpdates } from '../history/read-update.ts'
+import type { Config } from '../platform/config.ts'
 import { limits } from '../platform/limits.ts'
 import { eventKinds } from '../resources/event-types.ts'
 import {
@@ -8,62 +10,106 @@ import {
   changePosition,
   eventPlaceOf,
   eventPosition,
+  POSITION_BYTES,
   type Position,
 } from '../store/position.ts'
 import type { StoredEvent } from '../store/records/events.ts'
 import type { Store } from '../store/records.ts'
 import { describeEvent } from './describe-event.ts'
+import type { EventWaits } from './event-waits.ts'
+import { openSharedReads } from './shared-reads.ts'
+import { waitForSome, waitingReadsMax } from './wait-for-events.ts'
 
 type ChangeDeps = { readonly store: Pick<Store, 'operator'> }
+
+type ListDeps = {
+  readonly store: Pick<Store, 'operator'> & {
+    readonly customers: Pick<Store['customers'], 'changes'>
+  }
+  readonly config: Pick<Config, 'databaseConnectionsMax'>
+  readonly waits: EventWaits
+}
+
+/** All that a page of changes depends on. Requests with equal queries may share a read. */
+type ChangesQuery = {
+  /** The customer of a bound client. */
+  readonly boundTo: Tenant | undefined
+  /** The place in hexadecimal digits. */
+  readonly after: string | undefined
+  readonly limit: number
+}
 
 type ChangesFound = {
   readonly items: readonly object[]
   readonly more: boolean
   readonly last: Position
+  /** Of a bound client's customer. */
+  readonly changes: bigint
 }
 
-/** The work of listChanges. */
-export const changesWork =
-  ({ store }: ChangeDeps): OperatorWork =>
-  async ({ caller, parameters, after, trace }) => {
-    const limit = Number(parameters.get('limit') ?? limits.pageSizeDefault)
-    const { boundTo } = caller
+/** The work of listChanges. With `wait` it answers once there is a change, or at the end. */
+export function changesWork({ store, config, waits }: ListDeps): OperatorWork {
+  const find = (query: ChangesQuery) =>
+    query.boundTo === undefined
+      ? changesOfAll(store, query)
+      : changesOfOne(store, { ...query, boundTo: query.boundTo })
+  const reads = openSharedReads({ read: find, runningMax: waitingReadsMax(config) })
+  return async (input) => {
+    const { caller, parameters, after, trace } = input
+    const query = {
+      boundTo: caller.boundTo === null ? undefined : asTenant(caller.boundTo),
+      after: after && digitsOf(after),
+      limit: Number(parameters.get('limit') ?? limits.pageSizeDefault),
+    }
+    const seconds = Number(parameters.get('wait') ?? 0)
     const { items, more, last } =
-      boundTo === null
-        ? await changesOfAll(store, after, limit)
-        : await changesOfOne(store, boundTo, after, limit)
+      seconds > 0
+        ? await waitForSome(input, {
+            query,
+            seconds,
+            waits,
+            reads,
+            begin: (endsAt, left) => store.customers.changes.begin(query.boundTo, endsAt, left),
+            next: (found) => ({ ...query, after: digitsOf(found.last) }),
+            nothing: { items: [], more: false, last: after ?? BEFORE_ALL, changes: 0n },
+          })
+        : await find(query)
     trace.rows = items.length
     return { body: { items }, next: more ? last : undefined, resume: last }
   }
+}
+
+const digitsOf = (position: Position): string => Buffer.from(position).toString('hex')
+
+/** No client gets it: a reader without a cursor ends before its first read only as it leaves. */
+const BEFORE_ALL: Position = new Uint8Array(POSITION_BYTES)
 
 async function changesOfAll(
   { operator }: ChangeDeps['store'],
-  after: Position | undefined,
-  limit: number,
+  { after, limit }: ChangesQuery,
 ): Promise<ChangesFound> {
-  const found = await operator.changes(after && changePlaceOf(after), limit)
+  const place = after === undefined ? undefined : changePlaceOf(Buffer.from(after, 'hex'))
+  const found = await operator.changes(place, limit)
   const items = found.changes.map((change) =>
     describeChange(change.customerId, change, change.secret),
   )
-  return { items, more: found.more, last: changePosition(found.last) }
+  return { items, more: found.more, last: changePosition(found.last), changes: 0n }
 }
 
 /** The feed of the one customer of a bound client. */
 async function changesOfOne(
   { operator }: ChangeDeps['store'],
-  customerId: string,
-  after: Position | undefined,
-  limit: number,
+  { boundTo, after, limit }: ChangesQuery & { readonly boundTo: Tenant },
 ): Promise<ChangesFound> {
-  const place = after && eventPlaceOf(after)
+  const place = after === undefined ? undefined : eventPlaceOf(Buffer.from(after, 'hex'))
   const kinds = new Set<string>(eventKinds)
   const asked = { kinds, order: 'ASC', after: place, limit } as const
-  const { events, more, pruned, secret } = await operator.eventsOf(customerId).page(asked)
-  const items = events.map((event) => describeChange(customerId, event, secret))
+  const { events, more, changes, pruned, secret } = await operator.eventsOf(boundTo).page(asked)
+  const items = events.map((event) => describeChange(boundTo, event, secret))
   const start = place ?? { change: 0n, storedAt: 0n, pruned }
   const newest = events.at(-1)
   const last = newest === undefined ? start : { ...newest, pruned: start.pruned }
-  return { items, more, last: eventPosition(last) }
+  return { items, more, last: eventPosition(last), changes }
 }
 
 const describeChange = (customerId: string, event: StoredEvent, secret: Uint8Array) => ({

@@ -1,40 +1,30 @@
-import type { Work, WorkInput } from '../contract/operation.ts'
+import type { Work } from '../contract/operation.ts'
 import type { Principal } from '../contract/principal.ts'
 import { noneFound, problem } from '../contract/problem.ts'
 import type { Config } from '../platform/config.ts'
-import { limits } from '../platform/limits.ts'
-import { systemTime } from '../platform/time.ts'
 import { eventKinds, kindsOfScopes } from '../resources/event-types.ts'
 import { eventPosition } from '../store/position.ts'
 import type { CustomerEvents } from '../store/records/events.ts'
 import type { Store } from '../store/records.ts'
 import { describeEvent } from './describe-event.ts'
 import { openEventId } from './event-id.ts'
-import { openEventWaits } from './event-waits.ts'
-import {
-  type EventsQuery,
-  type FoundEvents,
-  findEvents,
-  nothingAfter,
-  readQuery,
-  resumeOf,
-} from './find-events.ts'
+import type { EventWaits } from './event-waits.ts'
+import { type EventsQuery, findEvents, nothingAfter, readQuery, resumeOf } from './find-events.ts'
 import { openSharedReads } from './shared-reads.ts'
+import { waitForSome, waitingReadsMax } from './wait-for-events.ts'
 
 type EventDeps = { readonly store: Pick<Store, 'customers'> }
 
-type ListDeps = EventDeps & { readonly config: Pick<Config, 'databaseConnectionsMax'> }
+type ListDeps = EventDeps & {
+  readonly config: Pick<Config, 'databaseConnectionsMax'>
+  readonly waits: EventWaits
+}
 
 /** The work of listEvents. With `wait` it answers once there is an event, or at the end. */
-export function listEventsWork({ store, config }: ListDeps): Work<Principal> {
-  const waits = openEventWaits()
-  const runningMax = Math.max(
-    1,
-    Math.floor(config.databaseConnectionsMax * limits.eventsSessionsPart),
-  )
+export function listEventsWork({ store, config, waits }: ListDeps): Work<Principal> {
   const reads = openSharedReads({
     read: (query: EventsQuery) => findEvents(store, query),
-    runningMax,
+    runningMax: waitingReadsMax(config),
   })
   return async (input) => {
     const { parameters, trace } = input
@@ -42,7 +32,16 @@ export function listEventsWork({ store, config }: ListDeps): Work<Principal> {
     const seconds = Number(parameters.get('wait') ?? 0)
     const isWaiting = seconds > 0 && query.order === 'ASC' && query.kinds.size > 0
     const found = isWaiting
-      ? await waitForSome(input, query, seconds)
+      ? await waitForSome(input, {
+          query,
+          seconds,
+          waits,
+          reads,
+          begin: (endsAt, left) => store.customers.changes.begin(query.tenant, endsAt, left),
+          // What a replica does not have yet is on the primary.
+          next: ({ last }) => ({ ...query, isFresh: true, after: last ?? query.after }),
+          nothing: nothingAfter(query),
+        })
       : await findEvents(store, query)
     const { items, more, last } = found
     trace.rows = items.length
@@ -50,38 +49,6 @@ export function listEventsWork({ store, config }: ListDeps): Work<Principal> {
       body: { items },
       next: more && last !== undefined ? eventPosition(last) : undefined,
       resume: eventPosition(resumeOf(query, found)),
-    }
-  }
-
-  async function waitForSome(
-    { caller, request, right }: WorkInput<Principal>,
-    query: EventsQuery,
-    seconds: number,
-  ): Promise<FoundEvents> {
-    const endsAt =
-      systemTime.elapsedMs() + 1000 * seconds * (1 - limits.eventsWaitSpread * Math.random())
-    const leave = waits.enter(caller.clientId)
-    const left = AbortSignal.any([request.left(), right.signal()])
-    // It waits for its turn to read as well, and holds nothing meanwhile.
-    const countAgain = request.rest()
-    // Before the first read, so that no change falls between the two.
-    const wait = store.customers.changes.begin(query.tenant, endsAt, left)
-    try {
-      // Without a cursor the first read gives the client one, so the end of its time is no end.
-      const over = query.after === undefined ? left : wait.over
-      let found = (await reads.read(query, over)) ?? nothingAfter(query)
-      while (found.items.length === 0 && !found.more && (await wait.until(found.changes))) {
-        right.require()
-        // What a replica does not have yet is on the primary.
-        const next = { ...query, isFresh: true, after: found.last ?? query.after }
-        found = (await reads.read(next, wait.over)) ?? found
-      }
-      right.require()
-      return found
-    } finally {
-      wait.end()
-      countAgain()
-      leave()
     }
   }
 }

@@ -68,7 +68,8 @@ const limit = described(
   'How many events a page has at most.',
 )
 
-const wait = described(
+/** The parameter of the feeds, which each have the same limits. */
+export const wait = described(
   numberOf(
     Type.Integer({
       format: 'int32',

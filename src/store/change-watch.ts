@@ -7,10 +7,11 @@ import { getOrInsert } from '../values/get-or-insert.ts'
 /** Tells readers when a customer has new versions. However many wait, they share one timer. */
 export type ChangeWatch = {
   /**
-   * From here on no change of the tenant is missed. The wait is over at a time of
-   * `Time.elapsedMs`, at most one look earlier, or when the reader has left. The caller ends it.
+   * From here on no change of the tenant is missed, or without one, of any customer. The wait is
+   * over at a time of `Time.elapsedMs`, at most one look earlier, or when the reader has left. The
+   * caller ends it.
    */
-  begin(tenant: Tenant, endsAt: number, left: AbortSignal): ChangeWait
+  begin(tenant: Tenant | undefined, endsAt: number, left: AbortSignal): ChangeWait
   /** How many readers wait now. */
   waiting(): number
   /** Ends every wait, and each later one at once. */
@@ -20,7 +21,10 @@ export type ChangeWatch = {
 export type ChangeWait = {
   /** Aborted when the wait is over. */
   readonly over: AbortSignal
-  /** Resolves with true once the tenant may have more than so many versions, else when over. */
+  /**
+   * Resolves with true once the tenant may have more than so many versions, else when over. Where
+   * it waits for any customer, each change may be one that the reader has seen.
+   */
   until(changes: bigint): Promise<boolean>
   end(): void
 }
@@ -59,10 +63,15 @@ type Pending = {
 export function openChangeWatch(source: ChangeSource, background: Background): ChangeWatch {
   const { count, listen, nameOf = String, looks, everyMs } = source
   const customers = new Map<string, Waiting>()
+  const ofAny = new Set<Wait>()
   let stopListening: (() => void) | undefined
   let looking: { stop(): void } | undefined
   let isCounting = false
   let isStopped = false
+  function* allWaits() {
+    yield* ofAny
+    for (const { waits } of customers.values()) yield* waits
+  }
   const settle = (wait: Wait, isChanged: boolean) => {
     wait.pending?.resolve(isChanged)
     wait.pending = undefined
@@ -102,12 +111,13 @@ export function openChangeWatch(source: ChangeSource, background: Background): C
   const look = async () => {
     // So that no answer comes after its time.
     const endsBy = systemTime.elapsedMs() + everyMs
-    for (const { waits } of customers.values()) {
-      for (const wait of waits) if (wait.endsAt < endsBy) finish(wait)
-    }
-    if (looks?.mayHaveChanged() === true) await countAll()
+    for (const wait of allWaits()) if (wait.endsAt < endsBy) finish(wait)
+    if (looks?.mayHaveChanged() !== true) return
+    ofAny.forEach(wake)
+    await countAll()
   }
   const changed = (names: readonly string[] | undefined) => {
+    ofAny.forEach(wake)
     if (names === undefined) return void countAll()
     for (const name of names) customers.get(name)?.waits.forEach(wake)
   }
@@ -118,11 +128,14 @@ export function openChangeWatch(source: ChangeSource, background: Background): C
   return {
     begin: (tenant, endsAt, left) => {
       if (!isStopped) startLooking()
-      const name = nameOf(tenant)
-      const waiting = getOrInsert(customers, name, () => ({ tenant, waits: new Set() }))
+      const name = tenant === undefined ? '' : nameOf(tenant)
+      const waits =
+        tenant === undefined
+          ? ofAny
+          : getOrInsert(customers, name, () => ({ tenant, waits: new Set() })).waits
       const over = new AbortController()
       const wait: Wait = { endsAt, over, isChanged: false, pending: undefined }
-      waiting.waits.add(wait)
+      waits.add(wait)
       if (isStopped || left.aborted) finish(wait)
       else left.addEventListener('abort', () => finish(wait), { once: true })
       return {
@@ -138,23 +151,23 @@ export function openChangeWatch(source: ChangeSource, background: Background): C
         },
         end: () => {
           settle(wait, false)
-          waiting.waits.delete(wait)
-          if (waiting.waits.size === 0) customers.delete(name)
-          if (customers.size > 0) return
+          waits.delete(wait)
+          if (waits.size === 0) customers.delete(name)
+          if (customers.size > 0 || ofAny.size > 0) return
           looking?.stop()
           looking = undefined
         },
       }
     },
-    waiting: () => {
-      const all = customers.values().flatMap(({ waits }) => waits.values())
-      return all.filter(({ pending }) => pending !== undefined).toArray().length
-    },
+    waiting: () =>
+      allWaits()
+        .filter(({ pending }) => pending !== undefined)
+        .toArray().length,
     stop: () => {
       isStopped = true
       looking?.stop()
       stopListening?.()
-      for (const { waits } of customers.values()) for (const wait of waits) finish(wait)
+      for (const wait of allWaits()) finish(wait)
     },
   }
 }

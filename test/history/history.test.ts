@@ -529,7 +529,7 @@ describe('a search', () => {
         fiat_account_owner_address: { country: 'USA' },
         routing_details: {
           routing_number_type: 'SWIFT',
-          routing_number: 'ABCDEFGH',
+          routing_number: 'ABCDUS33',
           bank_name,
           bank_address: { country: 'USA' },
         },

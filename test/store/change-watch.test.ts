@@ -49,6 +49,36 @@ describe('a reader that waits for changes', () => {
     })
   }
 
+  test('hears of any customer if it names none, announced or found by a look', async () => {
+    using time = takeTime()
+    let announce = (_names: readonly string[] | undefined) => {}
+    const announced = openChangeWatch(
+      {
+        ...silent,
+        listen: (changed) => {
+          announce = changed
+          return () => {}
+        },
+      },
+      openBackground(),
+    )
+    const looks = { mayHaveChanged: () => true }
+    const looked = openChangeWatch({ ...silent, looks }, openBackground())
+    for (const [watch, change] of [
+      [announced, () => announce(['borealis'])],
+      [announced, () => announce(undefined)],
+      [looked, () => time.advance(limits.readersLookMs)],
+    ] as const) {
+      const wait = watch.begin(undefined, time.elapsedMs() + 60_000, present)
+      const changed = wait.until(0n)
+      assert.equal(watch.waiting(), 1)
+      await change()
+      assert.equal(await changed, true)
+      wait.end()
+    }
+    assert.equal(time.waiting(), 0, 'nobody is left to look for')
+  })
+
   test('is released at once when it leaves, or when the store closes', async () => {
     using time = takeTime()
     const left = new AbortController()

@@ -184,6 +184,7 @@ export const serviceRows: Rows = {
     'background',
   ],
   service: [
+    'events',
     'service-jobs',
     'service-gauges',
     'service-metrics',

@@ -3,7 +3,7 @@ import { about, asComponent } from '../../contract/members.ts'
 import { operation } from '../../contract/operation.ts'
 import { nextPageCursor, pageCursor, pageSize } from '../../contract/paging.ts'
 import { limits } from '../../platform/limits.ts'
-import { event } from '../list-events.ts'
+import { event, wait } from '../list-events.ts'
 
 const change = {
   name: 'Change',
@@ -32,6 +32,7 @@ export const listChanges = operation({
       ...pageCursor,
       description: 'A `next_page_cursor` or `resume_cursor`; empty for the first page.',
     },
+    wait,
   },
   view: {
     name: 'ChangesPage',

@@ -150,7 +150,11 @@ export const families = {
   bursar_tokens_refused_total: counter('Access tokens that were refused, by reason.', {
     reason: 'refusals',
   }),
-  bursar_waiting_event_requests: gauge('sum', 'Requests that wait for an event.', {}),
+  bursar_waiting_event_requests: gauge(
+    'sum',
+    'Requests that wait for an event of a customer, or a change of any.',
+    {},
+  ),
   bursar_audit_queue_entries: gauge('sum', 'Entries of the audit log that wait for a commit.', {}),
   bursar_damaged_records: gauge(
     'max',
