@@ -2894,7 +2894,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description The event has been pruned, with the version of its record. */
+            /** @description The event was pruned with the version of its record, or lost in a recovery of the store. */
             410: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];

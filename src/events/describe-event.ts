@@ -4,12 +4,10 @@ import { printInstant } from '../values/instant.ts'
 import { eventId } from './event-id.ts'
 
 /** An event as the API answers it. The secret is that of its customer. */
-export function describeEvent(
-  { kind, id, action, change, storedAt, asOf }: StoredEvent,
-  secret: Uint8Array,
-) {
+export function describeEvent(event: StoredEvent, secret: Uint8Array) {
+  const { kind, id, action, storedAt, asOf } = event
   return {
-    id: eventId(secret, change),
+    id: eventId(secret, event),
     type: eventTypeOf(kind, action),
     object_type: objectTypeOf(kind),
     object: { id, kind },

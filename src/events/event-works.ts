@@ -7,7 +7,7 @@ import { eventPosition } from '../store/position.ts'
 import type { CustomerEvents } from '../store/records/events.ts'
 import type { Store } from '../store/records.ts'
 import { describeEvent } from './describe-event.ts'
-import { openEventId } from './event-id.ts'
+import { eventId, openEventId } from './event-id.ts'
 import type { EventWaits } from './event-waits.ts'
 import { type EventsQuery, findEvents, nothingAfter, readQuery, resumeOf } from './find-events.ts'
 import { openSharedReads } from './shared-reads.ts'
@@ -53,7 +53,10 @@ export function listEventsWork({ store, config, waits }: ListDeps): Work<Princip
   }
 }
 
-/** The work of getEvent. An event that was pruned is 410, so that nobody takes it for a mistake. */
+/**
+ * The work of getEvent. An event that was pruned is 410, so that nobody takes it for a mistake, and
+ * so is one that a restore or a fail-over has lost.
+ */
 export const getEventWork =
   ({ store }: EventDeps): Work<Principal> =>
   async ({ caller, parameters }) => {
@@ -64,7 +67,7 @@ export const getEventWork =
     const asked = known?.event ? known : await findEvent(customers.events(caller.tenant, true), id)
     if (asked === undefined) throw noneFound('event', id)
     const { event, secret } = asked
-    if (event === undefined) throw problem('gone', 'the event has been pruned')
+    if (event === undefined) throw problem('gone', 'the event was pruned, or lost in a recovery')
     if (!kindsOfScopes(caller.scopes).has(event.kind)) throw noneFound('event', id)
     return { body: describeEvent(event, secret) }
   }
@@ -74,5 +77,7 @@ async function findEvent(events: CustomerEvents, id: string) {
   const secret = await events.secret()
   const change = secret && openEventId(secret, id)
   if (secret === undefined || change === undefined) return undefined
-  return { secret, event: await events.find(new Set(eventKinds), change) }
+  const event = await events.find(new Set(eventKinds), change)
+  // After a recovery that has lost changes, another event may have the number.
+  return { secret, event: event && eventId(secret, event) === id ? event : undefined }
 }

@@ -137,6 +137,9 @@ export const getEvent = operation({
   view: event,
   answers: {
     404: { description: 'Nothing with this id is the caller’s.' },
-    410: { description: 'The event has been pruned, with the version of its record.' },
+    410: {
+      description:
+        'The event was pruned with the version of its record, or lost in a recovery of the store.',
+    },
   },
 })

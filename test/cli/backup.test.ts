@@ -20,10 +20,12 @@ import { restoreCommand } from '../../src/cli/backup/restore.ts'
 import { erasuresCommand } from '../../src/cli/customer/list-erasures.ts'
 import { eraseCustomer } from '../../src/cli/customer/run-erasure.ts'
 import { feeCommand } from '../../src/cli/fee.ts'
+import { describeEvent } from '../../src/events/describe-event.ts'
 import { createSampleClient } from '../../src/oauth/clients/clients.ts'
 import { openLog } from '../../src/platform/log.ts'
 import { systemTime } from '../../src/platform/time.ts'
 import { resources } from '../../src/resources/catalogue.ts'
+import { eventKinds } from '../../src/resources/event-types.ts'
 import { fiatAccount } from '../../src/resources/fiat-account.ts'
 import { createStore, openOperatorStores, type Stores } from '../../src/stores.ts'
 import { systemRandom } from '../../src/vault/random.ts'
@@ -142,6 +144,34 @@ describe('backup', () => {
       readdirSync(folder).filter((name) => name.startsWith('.')),
       [],
     )
+  })
+
+  test('restores events with their ids, and those of lost events are given to no other', async () => {
+    const name = 'lost-events'
+    const idsOf = async (storedAfter: readonly object[]) => {
+      const stores = await openStores(name)
+      try {
+        for (const record of storedAfter) await take(stores.records(), 'fiat-accounts', [record])
+        const all = { kinds: new Set<string>(eventKinds), order: 'ASC', after: undefined } as const
+        const found = await stores
+          .records()
+          .operator.eventsOf('acme')
+          .page({ ...all, limit: 100 })
+        return found.events.map((event) => describeEvent(event, found.secret).id)
+      } finally {
+        await stores.close()
+      }
+    }
+    const one = (at: number) => aFiatAccount({ id: anId(at), ref_id: `lost-${at}` })
+    const before = await idsOf([one(301)])
+    await run('backup', [backupOf(`${name}.tar`)], urlOf(name))
+    const lost = (await idsOf([one(302), one(303)])).slice(before.length)
+    await run('restore', [backupOf(`${name}.tar`), '--replace'], urlOf(name))
+    assert.deepEqual(await idsOf([]), before)
+    // The same records, which get the same numbers.
+    const after = await idsOf([one(302), one(303)])
+    assert.deepEqual(after.slice(0, before.length), before)
+    assert.equal(new Set([...after, ...lost]).size, before.length + 4)
   })
 
   test('never overwrites a file, and makes no folder and no store', async () => {

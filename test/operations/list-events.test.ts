@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { asTenant } from '../../src/contract/principal.ts'
+import { eventId } from '../../src/events/event-id.ts'
+import { eventKinds } from '../../src/resources/event-types.ts'
 import { parseInstant } from '../../src/values/instant.ts'
 import { assertProblem } from '../support/assert-answer.ts'
 import { describeService } from '../support/describe-service.ts'
@@ -299,6 +302,21 @@ describe('as_of', () => {
     )
     assert.deepEqual(body, { items: [] })
   })
+})
+
+test('the id of an event that a recovery has lost names no later event of its number', async () => {
+  const events = service.parts.store.customers.events(asTenant('acme'))
+  const asked = { kinds: new Set<string>(eventKinds), order: 'DESC', after: undefined } as const
+  const { events: newest, secret } = await events.page({ ...asked, limit: 1 })
+  const [later] = newest
+  assert.ok(later)
+  const lost = eventId(secret, { ...later, storedAt: later.storedAt - 1n })
+  assertProblem(await service.call(`/v2/events/${lost}`), {
+    status: 410,
+    detail: 'the event was pruned, or lost in a recovery',
+    instance: `/v2/events/${lost}`,
+  })
+  assert.equal((await service.call(`/v2/events/${eventId(secret, later)}`)).status, 200)
 })
 
 test('a cursor and an event from before a pruning are 410', async () => {

@@ -256,7 +256,7 @@ export async function recordOperator(
   }
   const changes = await send('changes?limit=1', { status: 200, summary: 'A page of one' })
   recorded.listChanges = {
-    parameters: { limit: 1, page_cursor: '' },
+    parameters: { limit: 1, page_cursor: '', wait: 0 },
     bodies: {},
     answers: {
       200: {
