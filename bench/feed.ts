@@ -50,6 +50,7 @@ async function measure(): Promise<void> {
     url,
     await makeClient(config, { customerId: null, scopes: operatorScopes }),
   )
+  await measureChanges(operator)
   const followers = await followSome()
   await write(operator, 2)
   followers.latencies.length = 0
@@ -82,8 +83,12 @@ type Page = {
 }
 
 async function read(token: string, query: string): Promise<Page> {
+  return await get(`/v2/events?${query}`, token)
+}
+
+async function get(path: string, token: string): Promise<Page> {
   const headers = { authorization: `Bearer ${token}` }
-  const answer = await fetch(`${url}/v2/events?${query}`, { headers })
+  const answer = await fetch(`${url}${path}`, { headers })
   const text = await answer.text()
   if (answer.status !== 200) throw new Error(`${answer.status}: ${text}`)
   return JSON.parse(text)
@@ -96,20 +101,28 @@ async function tokenOf(customerId: string): Promise<string> {
 
 /** Pages of 100 from the first event of the largest customer to its last one. */
 async function measureDepth(): Promise<void> {
-  const token = await tokenOf(BIG)
+  await walk('/v2/events?limit=100', await tokenOf(BIG))
+}
+
+/** Pages of 1,000 of the changes of all customers. The first one adds what is due to the log. */
+async function measureChanges(operator: string): Promise<void> {
+  await walk('/ingest/v1/changes?limit=1000', operator)
+}
+
+/** Reads a feed from its beginning to its end. */
+async function walk(path: string, token: string): Promise<void> {
   const times: number[] = []
-  let cursor = ''
-  for (;;) {
+  let cursor: string | undefined = ''
+  while (cursor !== undefined) {
     const begunAt = performance.now()
-    const page = await read(token, `page_cursor=${encodeURIComponent(cursor)}`)
+    const page: Page = await get(`${path}&page_cursor=${encodeURIComponent(cursor)}`, token)
     times.push(performance.now() - begunAt)
-    if (page.next_page_cursor === undefined) break
     cursor = page.next_page_cursor
   }
-  const tenth = Math.floor(times.length / 10)
+  const tenth = Math.ceil(times.length / 10)
   const parts = [times.slice(0, tenth), times.slice(-tenth)].map(median)
   say(
-    `${times.length} pages of 100: median ${parts[0]?.toFixed(2)} ms in the first tenth, ${parts[1]?.toFixed(2)} ms in the last`,
+    `${times.length} pages of ${path}: median ${parts[0]?.toFixed(2)} ms in the first tenth, ${parts[1]?.toFixed(2)} ms in the last`,
   )
 }
 
