@@ -179,9 +179,11 @@ function timerFaults(file: string): string[] {
   const isJob = /import \{[^}]*\brepeat\b[^}]*\} from '[^']*schedule\.ts'/.test(text)
   return [
     ...(isJob ? [`${file}: name the job in src/background.ts, which starts its timer`] : []),
-    ...[...new Set(text.match(realTimeNames))].map(
-      (name) => `${file}: names ${name}; only ${timeFile} names the timers of the system`,
-    ),
+    ...[
+      ...new Set(
+        [...text.matchAll(realTimeNames), ...text.matchAll(/\bnew Date\(\)/g)].map(String),
+      ),
+    ].map((name) => `${file}: names ${name}; only ${timeFile} names the timers of the system`),
   ]
 }
 

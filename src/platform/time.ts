@@ -26,6 +26,9 @@ export type Deadline = Disposable & {
   readonly signal: AbortSignal
 }
 
+/** An instant in microseconds as the runtime's date, to its millisecond. */
+export const dateOf = (micros: bigint): Date => new Date(Number(micros / 1000n))
+
 const after: Time['after'] = (ms, run) => {
   const timer = setTimeout(run, ms).unref()
   return () => clearTimeout(timer)

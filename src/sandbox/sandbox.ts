@@ -5,6 +5,7 @@ import { importEntries } from '../intake/files/import-file.ts'
 import { recordRules } from '../intake/record-rules.ts'
 import { sandboxReset } from '../operations/sandbox/sandbox-reset.ts'
 import type { MovableClock } from '../platform/clock.ts'
+import { dateOf, systemTime } from '../platform/time.ts'
 import { resources } from '../resources/catalogue.ts'
 import type { ServiceExtension, ServiceParts } from '../service.ts'
 import { addClient, addSampleClient } from './control/control-customers.ts'
@@ -56,7 +57,7 @@ export async function openSandbox(
     printsRequests: print !== undefined,
     served: (served) => {
       control.served(served)
-      print?.(requestLine(served, new Date()))
+      print?.(requestLine(served, dateOf(systemTime.now())))
     },
   }
 }

@@ -5,6 +5,7 @@ import type { Clock } from '../../platform/clock.ts'
 import { limits } from '../../platform/limits.ts'
 import type { Logger } from '../../platform/log.ts'
 import { makePrivateFile } from '../../platform/machine/private-files.ts'
+import { systemTime } from '../../platform/time.ts'
 import { printInstant } from '../../values/instant.ts'
 import type { AuditHead, AuditLog } from '../audit.ts'
 
@@ -108,7 +109,7 @@ export function openHeads({
       const shown = { chain, sequence: Number(sequence), digest }
       if (headsFile !== undefined) {
         try {
-          const line = JSON.stringify({ time: new Date().toISOString(), ...shown })
+          const line = JSON.stringify({ time: printInstant(systemTime.now()), ...shown })
           await appendFile(headsFile, `${line}\n`, { mode: 0o600, flush: true })
         } catch (error) {
           log.error({ err: error }, 'the file of audit heads cannot be written')

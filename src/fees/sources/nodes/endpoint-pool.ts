@@ -9,7 +9,7 @@ const answerTimeoutMs = 2_000
 /** After n failures in a row an endpoint is skipped for 2^n seconds, at most five minutes. */
 const backOffSecondsMax = 300
 
-type PoolEntry = { readonly node: NodeClient; failures: number; notBefore: bigint }
+type PoolEntry = { readonly node: NodeClient; failures: number; notBeforeMs: number }
 
 type Answer<T> = { readonly value: T; readonly host: string }
 
@@ -33,7 +33,7 @@ export function endpointPool(
   deps: FeeSourceDeps,
 ): EndpointPool {
   const entries: readonly PoolEntry[] = endpoints.map((endpoint) => {
-    return { node: nodeClient(endpoint), failures: 0, notBefore: 0n }
+    return { node: nodeClient(endpoint), failures: 0, notBeforeMs: 0 }
   })
   const ask: EndpointPool['ask'] = async (observe, stop, last) => {
     const inOrder = [
@@ -42,7 +42,7 @@ export function endpointPool(
     ]
     for (const entry of inOrder) {
       if (stop.aborted) return undefined
-      if (deps.clock() < entry.notBefore) continue
+      if (systemTime.elapsedMs() < entry.notBeforeMs) continue
       const { host } = entry.node
       try {
         using deadline = systemTime.deadline(answerTimeoutMs, stop)
@@ -68,9 +68,8 @@ export function reasonOf(error: unknown): string {
   return error instanceof Error && error.name === 'Error' ? error.message : 'sent an invalid answer'
 }
 
-function backOff(entry: PoolEntry, { clock, random }: FeeSourceDeps): void {
+function backOff(entry: PoolEntry, { random }: FeeSourceDeps): void {
   entry.failures += 1
   const seconds = Math.min(backOffSecondsMax, 2 ** Math.min(entry.failures, 10))
-  const jitteredMicros = Math.round(seconds * (0.5 + random() / 2) * 1_000_000)
-  entry.notBefore = clock() + BigInt(jitteredMicros)
+  entry.notBeforeMs = systemTime.elapsedMs() + seconds * (0.5 + random() / 2) * 1000
 }

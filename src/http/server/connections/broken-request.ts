@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream'
 import { type Problem, problem } from '../../../contract/problem.ts'
 import { limits } from '../../../platform/limits.ts'
 import type { Logger } from '../../../platform/log.ts'
-import { systemTime } from '../../../platform/time.ts'
+import { dateOf, systemTime } from '../../../platform/time.ts'
 import { headersTooLarge } from '../refusals.ts'
 import { logRequest } from '../request-log.ts'
 import { renderProblem } from '../respond.ts'
@@ -60,7 +60,7 @@ export function answerOnSocket(socket: Duplex, problem: Problem, log: Logger): v
     'content-length': String(Buffer.byteLength(body)),
     'x-request-id': id,
     'x-content-type-options': 'nosniff',
-    date: new Date().toUTCString(),
+    date: dateOf(systemTime.now()).toUTCString(),
     connection: 'close',
   }
   const head = Object.entries(lines).map(([name, value]) => `${name}: ${value}\r\n`)
