@@ -8,6 +8,7 @@ import {
   migratePostgres,
   ownStatements as ownOfPostgres,
 } from '../../src/store/postgres/schema/migrate.ts'
+import { indexAllEvents } from '../../src/store/schema/record-tables.ts'
 import { type LaterStep, type Step, schemaSteps } from '../../src/store/schema/steps.ts'
 import { tablesOf } from '../../src/store/schema/tables.ts'
 import { dialect as sqliteDialect } from '../../src/store/sqlite/dialect.ts'
@@ -122,9 +123,11 @@ test('a database with another form of a step is refused, unless only comments di
 
 test('a later kind gets its tables, with the rights and policies of the others', async (t) => {
   const place = await newPlace(t)
-  const steps = stepsWith({ createKind: 'fiat-accounts' })
+  const indexed: LaterStep = { name: 'indexed', database: 'records', sql: indexAllEvents }
+  const steps = stepsWith(indexed, { createKind: 'fiat-accounts' })
   await place.migrate(steps)
-  assert.deepEqual(await stepNames(place), ['credentials', 'fiat-accounts', 'records'])
+  const names = ['credentials', 'fiat-accounts', 'indexed', 'records']
+  assert.deepEqual(await stepNames(place), names)
   const shape = (of: Place) =>
     of.ask(
       isPostgres
@@ -133,7 +136,7 @@ test('a later kind gets its tables, with the rights and policies of the others',
         : 'select sql from sqlite_schema order by name',
     )
   const whole = await newPlace(t)
-  await whole.migrate(stepsWith())
+  await whole.migrate(stepsWith(indexed))
   assert.deepEqual(await shape(place), await shape(whole))
 })
 

@@ -50,7 +50,7 @@ create table ${name} (
   primary key (customer, deleted, position)
 )${tableOptions};
 ${identifying(table)}
-create index ${table}_by_change on ${name} (customer, change, event) where change > 0;
+create index ${table}_by_change on ${name} (customer, change) where change > 0;
 create unique index ${table}_by_ref_id on ${name} (ref_id, customer) where ref_id is not null;
 ${filters.map((column) => createFilterIndexes(resource, column, isRequired(resource, column), dialect)).join('')}
 ${exclusive === undefined ? '' : createFilterIndexes(resource, 'exclusive_key', true, dialect)}
@@ -80,6 +80,18 @@ create table ${tableName(table)} (
   primary key (customer, id)
 )${tableOptions};
 ${protect(table, 'customer')}`
+
+/** Puts the type of an event into the index of the changes of each kind: a filter reads no row. */
+export const indexEvents = (dialect: Dialect, kinds: readonly Resource[]): string =>
+  kinds.map(({ table }) => reindexChanges(table, 'customer, change, event', dialect)).join('')
+
+/** The same of all kinds, and of their replaced versions. */
+export const indexAllEvents = (dialect: Dialect, kinds: readonly Resource[]): string =>
+  `${indexEvents(dialect, kinds)}${reindexChanges('superseded', 'customer, kind, change, event', dialect)}`
+
+const reindexChanges = (table: string, columns: string, { tableName }: Dialect): string => `
+drop index ${tableName(`${table}_by_change`)};
+create index ${table}_by_change on ${tableName(table)} (${columns}) where change > 0;`
 
 /**
  * Adds a filter column to a kind that was released before. It fills the column from the stored

@@ -9,7 +9,7 @@ import {
   createImportRegistry,
   createQuoteTables,
 } from './credential-tables.ts'
-import { addColumn, createKind } from './record-tables.ts'
+import { addColumn, createKind, indexAllEvents, indexEvents } from './record-tables.ts'
 import { createTermTable } from './record-terms.ts'
 import { createSharedTables } from './shared-tables.ts'
 
@@ -32,10 +32,15 @@ export type Step = {
 export type LaterStep =
   | { readonly createKind: RecordKind }
   | { readonly addColumn: string; readonly kind: RecordKind }
-  | (Pick<Step, 'name' | 'database'> & { readonly sql: (dialect: Dialect) => string })
+  | (Pick<Step, 'name' | 'database'> & {
+      /** `kinds` are those of 0.1.0. */
+      readonly sql: (dialect: Dialect, kinds: readonly Resource[]) => string
+    })
 
 /** In the order of their releases. A released step is never edited. */
-const laterSteps: readonly LaterStep[] = []
+const laterSteps: readonly LaterStep[] = [
+  { name: 'events-by-type', database: 'records', sql: indexAllEvents },
+]
 
 /** What one engine adds to the first step of each database: triggers, functions and policies. */
 export type OwnStatements = Readonly<Record<DatabaseName, string>>
@@ -53,21 +58,27 @@ export function schemaSteps(
     later.some((step) => 'createKind' in step && step.createKind === kind)
   const laterColumnsOf = ({ kind }: Resource) =>
     later.flatMap((step) => ('addColumn' in step && step.kind === kind ? [step.addColumn] : []))
+  const first = resources.filter((resource) => !isLater(resource))
   const create = (resource: Resource) => createKind(resource, laterColumnsOf(resource), dialect)
   const sqlOf = (step: LaterStep): Omit<Step, 'fingerprint'> => {
     if ('createKind' in step) {
       const { createKind: name } = step
-      return { name, database: 'records', sql: create(resourceOf(name)) }
+      const kind = resourceOf(name)
+      return { name, database: 'records', sql: `${create(kind)}${indexEvents(dialect, [kind])}` }
     }
     if ('addColumn' in step) {
       const resource = resourceOf(step.kind)
       const sql = addColumn(resource, step.addColumn, dialect)
       return { name: `${step.kind}.${step.addColumn}`, database: 'records', sql }
     }
-    return { ...step, sql: step.sql(dialect) }
+    return { ...step, sql: step.sql(dialect, first) }
   }
-  const first = resources.filter((resource) => !isLater(resource)).map(create)
-  const records = [createSharedTables(dialect), createTermTable(dialect), ...first, own.records]
+  const records = [
+    createSharedTables(dialect),
+    createTermTable(dialect),
+    ...first.map(create),
+    own.records,
+  ]
   const credentials = [
     createCredentialTables(dialect),
     createQuoteTables(dialect),
