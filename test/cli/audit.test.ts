@@ -65,8 +65,8 @@ test('a command has an entry before its work, and one after it with what it chan
     ],
   )
   assert.deepEqual(
-    entries[1]?.steps?.map(({ name }) => name),
-    ['records', 'credentials'],
+    entries[1]?.steps?.map(({ name }) => name).toSorted(),
+    ['credentials', 'events-by-type', 'records'],
   )
   const [begun, done] = commandsOf(entries)
   const command = {

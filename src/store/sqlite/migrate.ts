@@ -73,12 +73,16 @@ function appliedTo(db: DatabaseSync): readonly (AppliedStep & AppliedAt)[] {
   const table = db.prepare(`select 1 from sqlite_schema where name = 'schema_migration'`).get()
   if (table === undefined) return []
   const rows = prepare(db, 'select name, fingerprint, applied_at from schema_migration').all()
-  return rows.map((row) => ({
+  const found = rows.map((row) => ({
     name: text(row, 'name'),
     fingerprint: text(row, 'fingerprint'),
     at: whole(row, 'applied_at'),
   }))
+  return found.toSorted((one, other) => placeOf(one) - placeOf(other))
 }
+
+/** Steps are shown in the order in which they are applied. */
+const placeOf = ({ name }: AppliedStep): number => allSteps.findIndex((step) => step.name === name)
 
 /** The names of the steps that a file has. Empty for a file that does not exist. */
 export const appliedSteps = (path: string): readonly string[] =>
