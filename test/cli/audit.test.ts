@@ -64,10 +64,11 @@ test('a command has an entry before its work, and one after it with what it chan
       ['command', 'done'],
     ],
   )
-  assert.deepEqual(
-    entries[1]?.steps?.map(({ name }) => name).toSorted(),
-    ['credentials', 'events-by-type', 'records'],
-  )
+  assert.deepEqual(entries[1]?.steps?.map(({ name }) => name).toSorted(), [
+    'credentials',
+    'events-by-type',
+    'records',
+  ])
   const [begun, done] = commandsOf(entries)
   const command = {
     name: 'import',

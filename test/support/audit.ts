@@ -78,7 +78,8 @@ export async function behindTheBack<T>(
 export async function changeAuditLog(place: StoreLocation, sql: string): Promise<void> {
   const { superuserUrl, commandUrl } = place
   if (superuserUrl !== undefined) {
-    const text = sql.replaceAll('TABLE', 'bursar_audit.line')
+    // Sessions of the program have no schema of their own in which a table is created.
+    const text = `set search_path to public; ${sql.replaceAll('TABLE', 'bursar_audit.line')}`
     await withPrimary(addressesOf(superuserUrl), (connection) => connection.execute(text))
     return
   }
