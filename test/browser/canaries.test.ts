@@ -11,17 +11,24 @@ import { browserTest, openBrowsing } from './support/browse.ts'
 const browsing = openBrowsing()
 
 const canary = `=cmd|=2|'<img src=x onerror="window.canary=1">"';=1+1\t@x`
+/** No identifier may have a tab. */
+const canaryOfIdentifier = canary.replace('\t', ' ')
 type Json = string | number | boolean | null | readonly Json[] | { readonly [name: string]: Json }
 
-/** The record with the canary in every text at a path that is not kept. */
-const withCanaries = (value: Json, kept: ReadonlySet<string>, path = ''): Json => {
-  if (typeof value === 'string') return kept.has(path) ? value : canary
-  if (Array.isArray(value)) return value.map((entry) => withCanaries(entry, kept, path))
+/** How often each path was refused. */
+type Refused = ReadonlyMap<string, number>
+
+/** The record with a canary in every text, unless its path was refused twice. */
+const withCanaries = (value: Json, refused: Refused, path = ''): Json => {
+  if (typeof value === 'string') {
+    return [canary, canaryOfIdentifier][refused.get(path) ?? 0] ?? value
+  }
+  if (Array.isArray(value)) return value.map((entry) => withCanaries(entry, refused, path))
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(
     Object.entries(value).map(([name, member]) => [
       name,
-      withCanaries(member, kept, path === '' ? name : `${path}.${name}`),
+      withCanaries(member, refused, path === '' ? name : `${path}.${name}`),
     ]),
   )
 }
@@ -30,23 +37,20 @@ const withCanaries = (value: Json, kept: ReadonlySet<string>, path = ''): Json =
 async function storeCanaries(kind: (typeof recordKinds)[number], token: string): Promise<number> {
   const path = `/ingest/v1/${kind}/${fixtureIds[kind]}`
   const { body } = await browsing.service.call(path, { token })
-  const kept = new Set([
-    'id',
-    'customer_id',
-    'created_at',
-    'updated_at',
-    'identity_id',
-    'account_id',
-  ])
+  const kept = ['id', 'customer_id', 'created_at', 'updated_at', 'identity_id', 'account_id']
+  const refused = new Map(kept.map((path) => [path, 2]))
   for (;;) {
-    const before = kept.size
-    const record = withCanaries(body, kept)
+    const record = withCanaries(body, refused)
     const call = { token, method: 'PUT', body: JSON.stringify(record) }
     const stored = await browsing.service.call(`${path}?allow_older=true`, call)
     if (stored.status === 200) return JSON.stringify(record).split('onerror').length - 1
     const faults: { member: string }[] = stored.body.meta?.errors ?? []
-    for (const { member } of faults) kept.add(member.replace(/\[\d+\]|\.\d+(?=\.|$)/g, ''))
-    assert.ok(kept.size > before, `${kind}: ${stored.text}`)
+    const paths = faults.map(({ member }) => member.replace(/\[\d+\]|\.\d+(?=\.|$)/g, ''))
+    assert.ok(
+      paths.some((path) => (refused.get(path) ?? 0) < 2),
+      `${kind}: ${stored.text}`,
+    )
+    for (const path of new Set(paths)) refused.set(path, (refused.get(path) ?? 0) + 1)
   }
 }
 
