@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
-import type { GetOperation, ListOperation } from '../../contract/operation.ts'
+import type { GetOperation, ListOperation, WorkInput } from '../../contract/operation.ts'
 import { pastInstant } from '../../contract/past-instant.ts'
 import type { Principal, Tenant } from '../../contract/principal.ts'
 import { echo, problem } from '../../contract/problem.ts'
@@ -17,7 +17,6 @@ import type { CursorKeys } from './cursor.ts'
 import type { PageCache } from './page-cache.ts'
 import { instantOf } from './past-place.ts'
 import type { Reading } from './reading.ts'
-import type { ListInput } from './validate.ts'
 
 type ListDeps = {
   readonly store: Pick<Store, 'customers'>
@@ -104,7 +103,7 @@ export function readList(
         const page = isOwn
           ? await store.customers.pageAsOf(caller.tenant, list.view, selection)
           : emptyPage
-        noteRows(trace, input, page)
+        noteRows(trace, list, parameters, page)
         return { page: { ...page, asOf }, headers: { 'as-of': printInstant(asOf) } }
       }
       const mayKeep = isOwn && place === undefined
@@ -123,7 +122,7 @@ export function readList(
         ? await store.customers.page(caller.tenant, list.view, selection)
         : emptyPage
       const { rows, revision } = page
-      noteRows(trace, input, page)
+      noteRows(trace, list, parameters, page)
       const etag = etagOf(list, caller, request, revision, cursorKeys)
       return {
         page: { ...page, changedAt: revision.changedAt },
@@ -139,9 +138,24 @@ export function readList(
   }
 }
 
-function noteRows(trace: Trace, { joined }: ListInput, { rows }: Pick<Page, 'rows'>): void {
+/** Notes the rows of a page, and why it may have none. */
+function noteRows(
+  trace: Trace,
+  { filter }: ListOperation,
+  parameters: WorkInput<Principal>['parameters'],
+  { rows }: Pick<Page, 'rows'>,
+): void {
   trace.rows = rows
-  if (rows === 0 && joined.length > 0) trace.joinedParameters = joined
+  if (rows > 0) return
+  const joined = Object.keys(filter).filter((name) => [parameters.get(name)].flat().some(isJoined))
+  if (joined.length > 0) trace.joinedParameters = joined
+}
+
+/** Whether a value may be several that a client has put into one, such as `A,B` or `["A"]`. */
+function isJoined(value: unknown): boolean {
+  if (typeof value !== 'string') return false
+  const text = value.trim()
+  return (/^[[{]/.test(text) && /[\]}]$/.test(text)) || /[^,],[^,]/.test(value)
 }
 
 /** The memory to reserve for a page that is not read yet, in bytes. */

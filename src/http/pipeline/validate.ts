@@ -85,8 +85,6 @@ export type ListInput = {
   readonly namedTenants: readonly string[]
   readonly envelope: string
   readonly filters: string
-  /** The filters with a value that looks like several values in one. */
-  readonly joined: readonly string[]
 }
 
 /** What the values of a list's parameters select. */
@@ -125,13 +123,8 @@ function listInput(
     namedTenants,
     envelope,
     filters: JSON.stringify([anyOf, ...bounds, includeDeleted, namedTenants]),
-    joined: Object.keys(filters).filter((name) => [values.get(name)].flat().some(isJoined)),
   }
 }
-
-/** Whether a value may be several that a client has put into one, such as `A,B` or `["A"]`. */
-const isJoined = (value: unknown): boolean =>
-  typeof value === 'string' && (/[^,],[^,]/.test(value) || /^\s*[[{].*[\]}]\s*$/s.test(value))
 
 type AnyField = Operation['query'][string]
 
