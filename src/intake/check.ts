@@ -5,9 +5,10 @@ import { type Violation, validatorOf, violationsOf } from '../platform/schema-fa
 import { boundsFaults, isWithinBounds, joinMembers as join } from './record-bounds.ts'
 
 /** Checks one value of a file. Returns all of its faults, or the record. */
-export type RecordCheck = (
-  value: unknown,
-) => { readonly faults: readonly RecordFault[] } | { readonly record: RecordInput }
+export type RecordCheck = (value: unknown) =>
+  | { readonly faults: readonly RecordFault[] }
+  /** The record, and its text as JSON. */
+  | { readonly record: RecordInput; readonly json: string }
 
 export function recordCheck(resource: Resource, rules: RecordRules): RecordCheck {
   const validator = validatorOf(resource.record)
@@ -27,9 +28,10 @@ export function recordCheck(resource: Resource, rules: RecordRules): RecordCheck
     const record = (isValid ? value : withoutNulls(resource.record, value)) as RecordInput
     const faults = isValid || schema.Check(record) ? [] : faultsOfForm(record)
     // The resource's checks also run on invalid records; they ignore members of the wrong type.
-    const ofText = isPlain(record) ? [] : textFaults(record, '')
+    const json = JSON.stringify(record)
+    const ofText = isPlain(json) ? [] : textFaults(record, '')
     const all = [...faults, ...ofText, ...resource.check(record, rules)]
-    return all.length === 0 ? { record } : { faults: uniqueFaults(all) }
+    return all.length === 0 ? { record, json } : { faults: uniqueFaults(all) }
   }
 }
 
@@ -89,7 +91,7 @@ function faultOf(violation: Violation, { kind }: Resource): RecordFault {
  * Whether `textFaults` would certainly be empty, as for nearly every record. `JSON.stringify`
  * writes a NUL and half of a pair of surrogates as an escape with `\u`.
  */
-const isPlain = (record: RecordInput): boolean => !JSON.stringify(record).includes('\\u')
+const isPlain = (json: string): boolean => !json.includes('\\u')
 
 /** PostgreSQL cannot store a NUL, and text that is not well-formed cannot be encoded as UTF-8. */
 function textFaults(value: unknown, member: string): RecordFault[] {

@@ -5,7 +5,7 @@ import { joinMembers } from './record-bounds.ts'
 /** A value that may be right, and that somebody should look at. */
 export type Oddity = { readonly member: string; readonly reason: string }
 
-/** What is odd about a record that has no fault. `json` is the record as it is stored. */
+/** What is odd about a record that has no fault. `json` is the text of the record. */
 export const odditiesOf = (record: RecordInput, json: string): readonly Oddity[] =>
   isCertainlyEven(json) ? [] : odditiesIn(record, '')
 

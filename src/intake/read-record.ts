@@ -27,8 +27,8 @@ export function readRecord(
     const reason = 'must be the customer that --customer names'
     return { faults: [{ member: 'customer_id', code: 'other_customer', reason }] }
   }
-  const record = renderRecord(resource, checked.record, line)
-  return { record, oddities: odditiesOf(checked.record, record.full) }
+  const oddities = odditiesOf(checked.record, checked.json)
+  return { record: renderRecord(resource, checked.record, line), oddities }
 }
 
 function ofCustomer(value: unknown, customerId: string): unknown {

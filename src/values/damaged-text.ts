@@ -28,15 +28,18 @@ export function damageOf(text: string): string | undefined {
 export const codeOf = (character: string): string =>
   `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`
 
-/** Found within the JSON of nearly no record, and of every record that has an oddity. */
+/**
+ * Found within the JSON of few records, and of every record that has an oddity: blanks, escapes and
+ * characters that few texts have, and the ends of numbers and dates.
+ */
 const maybeOdd =
-  /"(?:[^\x21-\x7e]|#)|[^\x21-\x7e]"|[eE][+-]?\d{1,3}"|0{2}"|\.0"|-[a-zA-Z]{3}[-"]|\\u|[^\x20-\x7e]/
+  /" |\s"|\\[a-z]|[^\x20-\x7e]|"#|"Err:|\d[.,]?[eE][+-]?\d{1,3}"|\.0+"|\d{15}0"|"\d{1,2}-[a-zA-Z]{3}[-"]/i
 
 /** Whether no text of a record in JSON has an oddity. */
 export const isCertainlyEven = (json: string): boolean => !maybeOdd.test(json)
 
-/** Joins letters of Persian and of scripts of India, where it belongs. */
-const joiners = /[\u200c\u200d]/g
+/** They belong in a free text: joiners of letters, as of Persian, and line ends. */
+const usual = /[\u200c\u200d]|\r?\n/g
 const blankAtEnd = /^\s|\s$/
 const madeDate = /^\d{1,2}-(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)(?:-\d{2,4})?$/i
 /** A double holds fifteen digits. A spreadsheet shows zeros in place of the others. */
@@ -45,7 +48,7 @@ const afterFifteen = /^[1-9]\d{14}0+$/
 /** What is odd about a text, which may still be right. Identifiers are judged more strictly. */
 export function oddityOf(text: string, isIdentifier: boolean): string | undefined {
   if (blankAtEnd.test(text)) return 'begins or ends with a blank'
-  if (!isIdentifier) return damageOf(text.replace(joiners, ''))
+  if (!isIdentifier) return damageOf(text.replace(usual, ''))
   if (madeDate.test(text)) return 'may be a date that a spreadsheet has made of it'
   if (afterFifteen.test(text))
     return 'has only zeros after its fifteenth digit, as spreadsheets write'

@@ -20,7 +20,8 @@ test('every version of the sample records is one that an import takes', () => {
   for (const resource of resources) {
     const check = recordCheck(resource, rules)
     for (const { record } of lives[resource.kind].flat()) {
-      assert.deepEqual(check(record), { record }, `${resource.kind} ${record.id}`)
+      const json = JSON.stringify(record)
+      assert.deepEqual(check(record), { record, json }, `${resource.kind} ${record.id}`)
     }
   }
 })

@@ -81,13 +81,19 @@ describe('a stream of records', () => {
 
   test('is answered with what is odd about its values, which are stored', async () => {
     const [account] = accounts(2600, 1)
-    const text = linesOf([{ ...account, metadata: { note: ' #REF!' } }])
+    const metadata = { note: ' #REF!', tabbed: 'a\tb' }
+    const text = linesOf([{ ...account, account_id: '1234567890123450', metadata }])
     const { status, body } = await post(text)
-    const reason = 'begins or ends with a blank'
-    assert.deepEqual(
-      [status, body.added, body.warning_count, body.warnings],
-      [200, 1, 1, [{ line: 1, member: 'metadata.note', reason }]],
-    )
+    assert.deepEqual([status, body.added, body.warning_count], [200, 1, 3])
+    assert.deepEqual(body.warnings, [
+      {
+        line: 1,
+        member: 'account_id',
+        reason: 'has only zeros after its fifteenth digit, as spreadsheets write',
+      },
+      { line: 1, member: 'metadata.note', reason: 'begins or ends with a blank' },
+      { line: 1, member: 'metadata.tabbed', reason: 'has the invisible character U+0009' },
+    ])
   })
 
   test('may be compressed with gzip', async () => {
