@@ -175,14 +175,17 @@ export function faultsOfForm(
 
 function noteFaults(staged: Staged, line: number, faults: readonly RecordFault[]): void {
   staged.faultCount += faults.length
-  const room = limits.faultsReportedMax - staged.faults.length
-  staged.faults.push(...faults.slice(0, room).map((fault) => ({ ...fault, line })))
+  keepFirst(staged.faults, line, faults)
 }
 
 function noteOddities(staged: Staged, line: number, oddities: readonly Oddity[]): void {
   staged.oddityCount += oddities.length
-  const room = limits.faultsReportedMax - staged.oddities.length
-  staged.oddities.push(...oddities.slice(0, room).map((oddity) => ({ ...oddity, line })))
+  keepFirst(staged.oddities, line, oddities)
+}
+
+function keepFirst<T>(kept: (T & { line: number })[], line: number, found: readonly T[]): void {
+  const room = limits.faultsReportedMax - kept.length
+  kept.push(...found.slice(0, room).map((one) => ({ ...one, line })))
 }
 
 /** What the operator knows about the whole input. */

@@ -1,8 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { UnreadableFile } from '../reading/lines.ts'
-import { lineEndFinder, lineEndsIn } from './line-ends.ts'
-
-const [NEWLINE, RETURN] = [0x0a, 0x0d]
+import { lineEndFinder, lineEndsIn, NEWLINE, RETURN } from './line-ends.ts'
 
 /**
  * Refuses text that is not UTF-8, which would be imported with wrong letters, and names its line.

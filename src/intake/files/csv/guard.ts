@@ -1,8 +1,8 @@
 import { limits } from '../../../platform/limits.ts'
 import { longerThanRecord, tooManyBlankLines, UnreadableFile } from '../reading/lines.ts'
-import { finder } from './line-ends.ts'
+import { finder, NEWLINE, RETURN } from './line-ends.ts'
 
-const code = { quote: 0x22, newline: 0x0a, carriageReturn: 0x0d } as const
+const QUOTE = 0x22
 
 /**
  * Refuses a header or row with too many bytes or cells, and too many blank lines, before the CSV
@@ -15,9 +15,9 @@ export async function* guardCsv(
   const guard = openGuard(delimiter.charCodeAt(0))
   for await (const chunk of chunks) {
     const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)
-    const [quote, carriageReturn] = [finder(bytes, code.quote), finder(bytes, code.carriageReturn)]
+    const [quote, carriageReturn] = [finder(bytes, QUOTE), finder(bytes, RETURN)]
     for (let at = 0; at < bytes.length; ) {
-      const newline = bytes.indexOf(code.newline, at)
+      const newline = bytes.indexOf(NEWLINE, at)
       const end = newline < 0 ? bytes.length : newline
       const isPlain = newline > at && quote(at) > end && carriageReturn(at) > end
       if (isPlain && guard.passShort(end - at)) at = end + 1
@@ -56,20 +56,20 @@ function openGuard(delimiterByte: number) {
       // An iterator over the bytes takes three times as long.
       for (let at = from; at < chunk.length; at += 1) {
         const byte = chunk[at]
-        const isLineEnd = byte === code.newline || byte === code.carriageReturn
-        if (isLineEnd && !(isAfterReturn && byte === code.newline)) line += 1
-        isAfterReturn = byte === code.carriageReturn
+        const isLineEnd = byte === NEWLINE || byte === RETURN
+        if (isLineEnd && !(isAfterReturn && byte === NEWLINE)) line += 1
+        isAfterReturn = byte === RETURN
         if (isLineEnd && !isQuoted) {
           // A blank line of Windows has two of these bytes.
           lineEnds += 1
           if (lineEnds > 2 * limits.blankLinesMax) throw tooManyBlankLines(line)
           endRow()
-          if (byte === code.newline) return at + 1
+          if (byte === NEWLINE) return at + 1
           continue
         }
         lineEnds = 0
         bytes += 1
-        if (byte === code.quote) isQuoted = !isQuoted
+        if (byte === QUOTE) isQuoted = !isQuoted
         else if (byte === delimiterByte && !isQuoted) cells += 1
         if (bytes > (isHeader ? limits.csvHeaderBytesMax : limits.recordBytesMax)) {
           throw tooLong(isHeader, startLine, isQuoted)

@@ -2,7 +2,7 @@
  * Lines end with LF, CR LF, or CR alone as in old files of the Macintosh. Each line end is read for
  * itself: a file may have been put together from several.
  */
-const [NEWLINE, RETURN] = [0x0a, 0x0d]
+export const [NEWLINE, RETURN] = [0x0a, 0x0d]
 
 /** Finds a byte, or the length where there is none, from places that only rise. */
 export function finder(bytes: Buffer, byte: number): (from: number) => number {

@@ -1,8 +1,8 @@
 import { isNote } from '../reading/lines.ts'
 import type { RawEntry } from '../reading/read-entries.ts'
-import { lineEndFinder, lineEndsIn } from './line-ends.ts'
+import { lineEndFinder, lineEndsIn, RETURN } from './line-ends.ts'
 
-const [QUOTE, RETURN] = [0x22, 0x0d]
+const QUOTE = 0x22
 const BYTE_ORDER_MARK = Buffer.from('\uFEFF')
 
 export type RowSplitter = {
