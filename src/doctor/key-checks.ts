@@ -34,6 +34,7 @@ export const keyChecks = (deps: KeyDeps): readonly Check[] => [
       deps.using(async (parts) => [
         ...(await publishedFindings(parts.credentials, deps.clock())),
         ...(await foreignFindings(parts)),
+        ...(await putBackFindings(parts.credentials, deps.clock())),
       ]),
   },
   { name: 'recovery', find: () => deps.using(({ credentials }) => recoveryFindings(credentials)) },
@@ -115,13 +116,33 @@ async function foreignFindings({
     .filter((client) => !isSealed(client, keyring))
     .slice(0, FOREIGN_SHOWN_MAX)
     .map(({ id }) => ({
-      what: `the client ${printable(id)} was not stored by this program, or was changed by another one`,
+      what: `the client ${printable(id)} was not stored by this program, or was changed by another one, or an older state of it was put back`,
       why: 'it is refused, but somebody can write to the table of clients',
       fix: `run ${commandHint('client disable')} with its id, and find out who has the password of the database`,
     }))
 }
 
 const FOREIGN_SHOWN_MAX = 10
+
+async function putBackFindings(
+  credentials: CredentialStore,
+  now: bigint,
+): Promise<readonly Finding[]> {
+  const { keys, tokens } = await credentials.findPutBack(now)
+  const found = [
+    ...keys.map((id) => `the key ${printable(id)} was revoked, and its row says so no more`),
+    ...(tokens === 0
+      ? []
+      : [
+          `${counted(tokens, 'token')} ${tokens === 1 ? 'was' : 'were'} revoked, and no row says so any more`,
+        ]),
+  ]
+  return found.map((what) => ({
+    what,
+    why: 'the audit log knows the end, so it stands, but somebody can write to these tables',
+    fix: 'find out who has the password of the database, and replace it',
+  }))
+}
 
 async function recoveryFindings(credentials: CredentialStore): Promise<readonly Finding[]> {
   const recovery = await credentials.readRecovery()

@@ -76,4 +76,6 @@ export type AuditReader = {
   anchor(chain: string): Promise<AuditAnchor | undefined>
   /** Replaces the lines of a chain up to the anchor by it, in one transaction. */
   replaceBy(anchor: AuditAnchor): Promise<void>
+  /** Deletes the marks of clients that have a later one, and tokens that expired before a time. */
+  forgetMarks(before: bigint): Promise<void>
 }

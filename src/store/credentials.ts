@@ -23,7 +23,29 @@ export type Client = {
   readonly lastUsedAt: bigint | undefined
   /** A keyed digest of the members that no one else may change. */
   readonly seal: string
+  /** The last change that the audit log knows. */
+  readonly mark?: ClientMark | undefined
 }
+
+/**
+ * What a change has left of a client. It tells the last state from an older one, which was sealed
+ * too.
+ */
+export type ClientMark = {
+  /** Counts the changes. 0 is the state that a store had before it kept marks. */
+  readonly number: bigint
+  /** The row may have a later one, never an earlier one. */
+  readonly notBefore: bigint
+  /** The seal of the row. */
+  readonly rowSeal: string
+  /** The id, hash and times of each secret. */
+  readonly secrets: string
+  /** A keyed digest. A hyphen for number 0. */
+  readonly seal: string
+}
+
+/** Makes the seal of a client's mark. */
+export type SealMark = (clientId: string, mark: Omit<ClientMark, 'seal'>) => string
 
 /** A valid secret. `hash` is `hmac256:<id of the client-secret key>:<hex>`. */
 export type ClientSecret = {
@@ -115,7 +137,11 @@ export type ErasureStore = {
    * Replaces a client by one without keys and names, which `change` makes of it, and deletes its
    * secrets. The row stays, disabled: a server would not notice that it is gone.
    */
-  eraseClient(clientId: string, change: (client: Client) => Client): Promise<void>
+  eraseClient(
+    clientId: string,
+    change: (client: Client) => Client,
+    sealMark: SealMark,
+  ): Promise<void>
 }
 
 type KeysAndRecovery = PurposeKeyStore & RecoveryStore & ErasureStore
@@ -138,11 +164,15 @@ export type CredentialStore = KeysAndRecovery & {
   /** In order of creation. */
   listClients(): Promise<readonly ClientWithSecrets[]>
   /** `taken` if a client already has the id, or the pair of issuer and external id. */
-  addClient(client: Client, secret: NewSecret | undefined): Promise<'added' | 'taken'>
+  addClient(
+    client: Client,
+    secret: NewSecret | undefined,
+    sealMark: SealMark,
+  ): Promise<'added' | 'taken'>
   /** Replaces a client by this one. Only the sandbox does this, to its own clients. */
-  restoreClient(client: Client, secret: NewSecret): Promise<void>
+  restoreClient(client: Client, secret: NewSecret, sealMark: SealMark): Promise<void>
   /** False if the client does not exist. */
-  rotateSecret(clientId: string, rotation: Rotation): Promise<boolean>
+  rotateSecret(clientId: string, rotation: Rotation, sealMark: SealMark): Promise<boolean>
   /**
    * Replaces name, scopes, `disabledAt`, `notBefore` and the seal of a client by those that
    * `change` returns. It is called with the stored client, which no one else changes meanwhile.
@@ -151,6 +181,7 @@ export type CredentialStore = KeysAndRecovery & {
   changeClient(
     clientId: string,
     change: (client: Client) => Client | undefined,
+    sealMark: SealMark,
   ): Promise<Client | undefined>
   /** Stores when a client and its secret were last used. Does not bump the revision. */
   recordUse(clientId: string, secretId: string | undefined, at: bigint): Promise<void>
@@ -159,6 +190,9 @@ export type CredentialStore = KeysAndRecovery & {
   denyToken(jti: string, expiresAt: bigint, now: bigint): Promise<void>
   /** True for the first use of an assertion id by a client. Does not bump the revision. */
   useAssertion(clientId: string, jti: string, expiresAt: bigint, now: bigint): Promise<boolean>
+
+  /** Keys that were revoked and tokens that were refused, of which the tables say nothing more. */
+  findPutBack(now: bigint): Promise<{ readonly keys: readonly string[]; readonly tokens: number }>
 
   /** The faults that an integrity check finds; empty if there are none. */
   integrityFaults(): Promise<readonly string[]>

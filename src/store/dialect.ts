@@ -5,7 +5,7 @@ export type Dialect = {
   /** The name of a stored table, with its schema where there is one. */
   readonly tableName: (table: string) => string
   /** The name of a table of the audit log, and the statement that creates its schema, if any. */
-  readonly auditTable: (table: 'line' | 'anchor' | 'seen') => string
+  readonly auditTable: (table: AuditTable) => string
   readonly auditSchema: string
   /** Ends the source of rows: their commit waits for the disk, even where a role turns that off. */
   readonly durably: string
@@ -115,6 +115,8 @@ export type Dialect = {
   /** Runs a statement that must see the rows of every customer. */
   readonly unprotected: (tables: readonly string[], statement: string) => string
 }
+
+export type AuditTable = 'line' | 'anchor' | 'seen' | 'client_mark' | 'token_end' | 'key_end'
 
 type RecordKey = { readonly customerId: string; readonly id: string }
 

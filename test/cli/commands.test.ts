@@ -114,7 +114,10 @@ test('the program is named as its operator starts it', () => {
 
 test('migrate says which migrations it applied, and when there was none', async () => {
   const first = await printed('new.db', 'migrate')
-  assert.equal(first, 'up to date; applied 3 migrations: records, events-by-type, credentials')
+  assert.equal(
+    first,
+    'up to date; applied 4 migrations: records, events-by-type, credentials, client-marks',
+  )
   assert.equal(
     await printed('new.db', 'migrate', '--check'),
     'up to date; there was nothing to apply; no integrity faults in 0 records',

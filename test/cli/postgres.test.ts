@@ -46,7 +46,12 @@ describe('migrate', () => {
       return JSON.parse(out).applied
     })
     // Each step is of one run. The runs may take turns.
-    assert.deepEqual(applied.flat().toSorted(), ['credentials', 'events-by-type', 'records'])
+    assert.deepEqual(applied.flat().toSorted(), [
+      'client-marks',
+      'credentials',
+      'events-by-type',
+      'records',
+    ])
   })
 
   test('checks the schema with the URL of the owner', async () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { request } from 'node:http'
 import { describe, test } from 'node:test'
+import { markSealer } from '../../src/oauth/clients/client-seal.ts'
 import { limits } from '../../src/platform/limits.ts'
 import { addCustomerClient } from '../support/customer-client.ts'
 import { describeService } from '../support/describe-service.ts'
@@ -39,7 +40,7 @@ const endings: Readonly<Record<string, (clientId: string, token: string) => Prom
 }
 
 const change = (clientId: string, by: Change) =>
-  service.parts.credentials.changeClient(clientId, by)
+  service.parts.credentials.changeClient(clientId, by, markSealer(service.parts.keyring))
 
 const assertRefused = ({ status, body }: Called) =>
   assert.deepEqual(

@@ -2,10 +2,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { pino } from 'pino'
 import { openBackground } from '../../src/background.ts'
-import { isSealed } from '../../src/oauth/clients/client-seal.ts'
+import { isSealed, markSealer } from '../../src/oauth/clients/client-seal.ts'
 import { createClient, rotateClient, updateClient } from '../../src/oauth/clients/clients.ts'
 import { openCredentialCache } from '../../src/oauth/tokens/credential-cache.ts'
 import type { Client } from '../../src/store/credentials.ts'
+import { sealMark } from '../support/store-disabled.ts'
 import { assertAccepted, assertRefused } from './support/assert-checked.ts'
 import { acme, oauthWorld } from './support/oauth-world.ts'
 
@@ -24,7 +25,7 @@ for (const [at, change] of strangers.entries()) {
     const { command, oauth, token } = await oauthWorld(t)
     const { access_token } = (await token()).body
     assertAccepted(await oauth.checkToken(access_token))
-    await command.store.changeClient(acme.id, change)
+    await command.store.changeClient(acme.id, change, markSealer(command.keyring))
     await oauth.refresh()
     assertRefused(await oauth.checkToken(access_token))
     const again = await token()
@@ -42,7 +43,7 @@ test('a client that somebody has added is refused, and one line of the log says 
   assert.ok(known !== undefined)
   const { secrets: _secrets, ...row } = known
   for (let at = 0; at < 30; at += 1) {
-    await store.addClient({ ...row, id: `stranger_${at}` }, undefined)
+    await store.addClient({ ...row, id: `stranger_${at}` }, undefined, sealMark)
   }
   const lines: string[] = []
   const log = pino({ level: 'error' }, { write: (line) => void lines.push(line) })
@@ -74,11 +75,12 @@ test('the hash of a secret is of no use in the row of another client', async (t)
   assert.equal((await token({ client_id: made.client.id, client_secret })).status, 200)
   const own = (await command.store.findClient(made.client.id))?.secrets[0]
   assert.ok(own !== undefined)
-  await command.store.rotateSecret(acme.id, {
+  const rotation = {
     secret: { ...own, id: 'secret_moved' },
     previousUntil: undefined,
     notBefore: undefined,
-  })
+  }
+  await command.store.rotateSecret(acme.id, rotation, markSealer(command.keyring))
   assert.equal((await token({ client_id: acme.id, client_secret })).status, 401)
 })
 

@@ -10,7 +10,7 @@ import { dialect } from '../../src/store/sqlite/dialect.ts'
 import { openSqliteCredentials } from '../../src/store/sqlite/open-sqlite-credentials.ts'
 import { openSession } from '../../src/store/sqlite/session.ts'
 import type { WrappedKey } from '../../src/vault/purpose-key.ts'
-import { storeDisabled } from '../support/store-disabled.ts'
+import { sealMark, storeDisabled } from '../support/store-disabled.ts'
 import { newStorePlace, type StorePlace } from '../support/store-place.ts'
 import { testStore } from '../support/test-database.ts'
 import { holdLoop } from '../support/until.ts'
@@ -34,13 +34,21 @@ const acme: Client = {
   notBefore: 0n,
   disabledAt: undefined,
   lastUsedAt: undefined,
-  seal: 'of the program',
+  seal: 'of-the-program',
 }
 
 const borealis: Client = { ...acme, id: 'client_borealis', customerId: 'borealis' }
 
 const fresh = { expiresAt: undefined, lastUsedAt: undefined }
 const secretOf = (id: string, createdAt = 1n) => ({ id, hash: `hmac256:key:${id}`, createdAt })
+/** What the audit log knows of the last change. */
+const markOf = (number: bigint, notBefore: bigint, ...secrets: readonly string[]) => ({
+  number,
+  notBefore,
+  rowSeal: acme.seal,
+  secrets: secrets.map((id) => `${id} hmac256:key:${id} 1 `).join(','),
+  seal: 'none',
+})
 const rotationTo = (id: string) => ({
   secret: secretOf(id),
   previousUntil: 100n,
@@ -49,17 +57,18 @@ const rotationTo = (id: string) => ({
 
 test('gives a client back as it was added, with its secret', async (t) => {
   const { store } = await newStore(t)
-  assert.equal(await store.addClient(acme, secretOf('s1')), 'added')
+  assert.equal(await store.addClient(acme, secretOf('s1'), sealMark), 'added')
   const found = await store.findClient('client_acme')
-  assert.deepEqual(found, { ...acme, secrets: [{ ...secretOf('s1'), ...fresh }] })
+  const secrets = [{ ...secretOf('s1'), ...fresh }]
+  assert.deepEqual(found, { ...acme, mark: markOf(1n, 0n, 's1'), secrets })
   assert.equal(await store.findClient('client_other'), undefined)
 })
 
 test('finds clients that are requested at once, each for its id', async (t) => {
   const { store } = await newStore(t)
-  await store.addClient(acme, secretOf('s1'))
-  await store.addClient(borealis, secretOf('s2'))
-  await store.rotateSecret(acme.id, rotationTo('s3'))
+  await store.addClient(acme, secretOf('s1'), sealMark)
+  await store.addClient(borealis, secretOf('s2'), sealMark)
+  await store.rotateSecret(acme.id, rotationTo('s3'), sealMark)
   const ids = [acme.id, 'nobody', borealis.id, acme.id, `{"${acme.id}"}`, '']
   const found = await Promise.all(ids.map((id) => store.findClient(id)))
   assert.deepEqual(
@@ -78,7 +87,7 @@ test('finds clients that are requested at once, each for its id', async (t) => {
 test('reads the clients of one turn of the event loop in one statement, and later ones anew', async (t) => {
   const path = join(temporaryFolder(t), 'turn.db')
   const store = openSqliteCredentials(path)
-  await store.addClient(acme, secretOf('s1'))
+  await store.addClient(acme, secretOf('s1'), sealMark)
   const session = openSession(openFurther(path))
   let statements = 0
   const { findClient } = openCredentials({
@@ -103,7 +112,7 @@ test('reads the clients of one turn of the event loop in one statement, and late
 
 test('finds a client on the embedded store after other work has held the event loop', async (t) => {
   const store = openSqliteCredentials(join(temporaryFolder(t), 'held.db'), 50)
-  await store.addClient(acme, secretOf('s1'))
+  await store.addClient(acme, secretOf('s1'), sealMark)
   const finding = store.findClient(acme.id)
   holdLoop(100)
   assert.equal((await finding)?.id, acme.id)
@@ -111,7 +120,7 @@ test('finds a client on the embedded store after other work has held the event l
 
 test('keeps what was acknowledged when the process ends without closing', async (t) => {
   const { store, place } = await newStore(t)
-  await store.addClient(acme, secretOf('s1'))
+  await store.addClient(acme, secretOf('s1'), sealMark)
   const again = await place.openCredentials()
   assert.equal((await again.findClient('client_acme'))?.name, 'Acme treasury')
 })
@@ -120,10 +129,10 @@ test('lists clients in the order they were created, each with its own secrets', 
   const { store } = await newStore(t)
   const borealis = { ...acme, id: 'client_a', customerId: 'borealis', createdAt: 2_000_000n }
   const operator = { ...acme, id: 'client_operator', customerId: null, createdAt: 3_000_000n }
-  await store.addClient(operator, undefined)
-  await store.addClient(borealis, secretOf('s3'))
-  await store.addClient(acme, secretOf('s1'))
-  await store.rotateSecret(acme.id, rotationTo('s2'))
+  await store.addClient(operator, undefined, sealMark)
+  await store.addClient(borealis, secretOf('s3'), sealMark)
+  await store.addClient(acme, secretOf('s1'), sealMark)
+  await store.rotateSecret(acme.id, rotationTo('s2'), sealMark)
   const listed = await store.listClients()
   assert.deepEqual(
     listed.map(({ id, secrets }) => [id, secrets.map((secret) => secret.id)]),
@@ -134,22 +143,27 @@ test('lists clients in the order they were created, each with its own secrets', 
     ],
   )
   const { secrets: _, ...stored } = listed[2] ?? { secrets: [] }
-  assert.deepEqual(stored, operator)
+  assert.deepEqual(stored, { ...operator, mark: markOf(1n, 0n) })
 })
 
 test('puts a client back as it was made, whatever has become of it', async (t) => {
   const { store } = await newStore(t)
-  await store.addClient(acme, secretOf('s1'))
-  await store.rotateSecret(acme.id, { secret: secretOf('s2'), previousUntil: 100n, notBefore: 5n })
+  await store.addClient(acme, secretOf('s1'), sealMark)
+  await store.rotateSecret(
+    acme.id,
+    { secret: secretOf('s2'), previousUntil: 100n, notBefore: 5n },
+    sealMark,
+  )
   await storeDisabled(store, acme.id, 6n, 7n)
-  await store.restoreClient(acme, secretOf('s3'))
+  await store.restoreClient(acme, secretOf('s3'), sealMark)
   const secrets = [{ ...secretOf('s3'), ...fresh }]
-  assert.deepEqual(await store.findClient(acme.id), { ...acme, secrets })
+  const mark = markOf(4n, 0n, 's3')
+  assert.deepEqual(await store.findClient(acme.id), { ...acme, mark, secrets })
 })
 
 test('knows nobody by an id that cannot be stored', async (t) => {
   const { store } = await newStore(t)
-  await store.addClient(acme, secretOf('s1'))
+  await store.addClient(acme, secretOf('s1'), sealMark)
   assert.equal(await store.findClient('client_acme\0'), undefined)
   assert.equal(await store.useAssertion('client_acme', 'a\0', 10n, 1n), true)
   assert.equal(await store.useAssertion('client_acme', 'a\0', 10n, 1n), false)
@@ -158,28 +172,35 @@ test('knows nobody by an id that cannot be stored', async (t) => {
 test('refuses an id or an external client that is taken', async (t) => {
   const { store } = await newStore(t)
   const method = { kind: 'issuer', issuer: 'https://id.example', externalId: 'ext' } as const
-  assert.equal(await store.addClient({ ...acme, method }, undefined), 'added')
-  assert.equal(await store.addClient(acme, undefined), 'taken')
-  assert.equal(await store.addClient({ ...acme, id: 'client_b', method }, undefined), 'taken')
+  assert.equal(await store.addClient({ ...acme, method }, undefined, sealMark), 'added')
+  assert.equal(await store.addClient(acme, undefined, sealMark), 'taken')
+  assert.equal(
+    await store.addClient({ ...acme, id: 'client_b', method }, undefined, sealMark),
+    'taken',
+  )
 })
 
 test('keeps two live secrets at most, the newest, or only the new one', async (t) => {
   const { store } = await newStore(t)
-  await store.addClient(acme, secretOf('s1'))
+  await store.addClient(acme, secretOf('s1'), sealMark)
   const live = async () => (await store.findClient('client_acme'))?.secrets.map(({ id }) => id)
-  await store.rotateSecret('client_acme', rotationTo('s2'))
+  await store.rotateSecret('client_acme', rotationTo('s2'), sealMark)
   assert.deepEqual(await live(), ['s1', 's2'])
-  await store.rotateSecret('client_acme', rotationTo('s3'))
+  await store.rotateSecret('client_acme', rotationTo('s3'), sealMark)
   assert.deepEqual(await live(), ['s2', 's3'])
-  await store.rotateSecret('client_acme', {
-    secret: secretOf('s4'),
-    previousUntil: undefined,
-    notBefore: 5n,
-  })
+  await store.rotateSecret(
+    'client_acme',
+    {
+      secret: secretOf('s4'),
+      previousUntil: undefined,
+      notBefore: 5n,
+    },
+    sealMark,
+  )
   assert.deepEqual(await live(), ['s4'])
   assert.equal((await store.findClient('client_acme'))?.notBefore, 5n)
   const nobody = rotationTo('s5')
-  assert.equal(await store.rotateSecret('nobody', nobody), false)
+  assert.equal(await store.rotateSecret('nobody', nobody, sealMark), false)
 })
 
 test('bumps the revision for what servers must hear of, and for nothing else', async (t) => {
@@ -189,21 +210,23 @@ test('bumps the revision for what servers must hear of, and for nothing else', a
     await work()
     return Number((await store.revision()) - before)
   }
-  assert.equal(await bumps(() => store.addClient(acme, secretOf('s1'))), 1)
+  assert.equal(await bumps(() => store.addClient(acme, secretOf('s1'), sealMark)), 1)
   assert.equal(await bumps(() => store.denyToken('jti', 9n, 1n)), 1)
   assert.equal(await bumps(() => storeDisabled(store, 'client_acme', 2n, 3n)), 1)
   assert.equal(await bumps(() => store.recordUse('client_acme', 's1', 7n)), 0)
   assert.equal(await bumps(() => store.useAssertion('client_acme', 'a', 9n, 1n)), 0)
   const states = await store.readStates(8n)
   assert.deepEqual(states.deniedTokens, [{ jti: 'jti', expiresAt: 9n }])
-  assert.deepEqual(states.clients, [{ ...acme, disabledAt: 2n, notBefore: 3n, lastUsedAt: 7n }])
+  const mark = markOf(2n, 3n, 's1')
+  const disabled = { disabledAt: 2n, notBefore: 3n, lastUsedAt: 7n }
+  assert.deepEqual(states.clients, [{ ...acme, ...disabled, mark }])
   assert.deepEqual((await store.readStates(9n)).deniedTokens, [])
 })
 
 test('answers what changed after a revision, and everything for a revision it never had', async (t) => {
   const { store } = await newStore(t)
-  await store.addClient(acme, secretOf('s1'))
-  await store.addClient(borealis, secretOf('s2'))
+  await store.addClient(acme, secretOf('s1'), sealMark)
+  await store.addClient(borealis, secretOf('s2'), sealMark)
   await store.denyToken('first', 9n, 1n)
   const since = await store.revision()
   const namesOf = async (after?: bigint) => {
@@ -224,7 +247,7 @@ test('answers what changed after a revision, and everything for a revision it ne
     denied: ['second'],
   })
   const rotation = { secret: secretOf('s3'), previousUntil: undefined, notBefore: 5n } as const
-  await store.rotateSecret(acme.id, rotation)
+  await store.rotateSecret(acme.id, rotation, sealMark)
   assert.deepEqual((await namesOf(since)).ids, [acme.id, borealis.id])
   const key: WrappedKey = {
     id: 'k1',

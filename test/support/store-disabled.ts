@@ -1,4 +1,4 @@
-import type { CredentialStore } from '../../src/store/credentials.ts'
+import type { CredentialStore, SealMark } from '../../src/store/credentials.ts'
 
 /** Disables a client past the program, which would also refuse its row for the seal. */
 export const storeDisabled = (
@@ -6,4 +6,7 @@ export const storeDisabled = (
   clientId: string,
   disabledAt: bigint,
   notBefore: bigint,
-) => changeClient(clientId, (client) => ({ ...client, disabledAt, notBefore }))
+) => changeClient(clientId, (client) => ({ ...client, disabledAt, notBefore }), sealMark)
+
+/** The seal of somebody who has no key. */
+export const sealMark: SealMark = () => 'none'

@@ -45,7 +45,7 @@ export const serviceRows: Rows = {
   ],
   'store/imports': ['store', 'contract', 'values', 'platform', 'background'],
   'store/audit': ['store', 'contract', 'values', 'platform', 'background'],
-  'store/credentials': ['store', 'vault', 'values', 'platform'],
+  'store/credentials': ['store', 'store/schema', 'vault', 'values', 'platform'],
   'store/schema': ['store', 'resources', 'contract', 'platform'],
   'store/merge': ['store', 'store/schema', 'resources', 'contract', 'vault', 'values', 'platform'],
   'store/versions': [

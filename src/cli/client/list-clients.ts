@@ -18,7 +18,7 @@ export function listCommand(deps: CredentialCommandDeps): Command {
       )
       const described = clients.map((client) => ({
         ...describeListed(client),
-        ...(!isSealed(client, keyring) && { refused: 'not stored by this program' }),
+        ...(!isSealed(client, keyring) && { refused: 'not as this program has stored it last' }),
       }))
       const lines = clients.map((client) => lineOf(client, isSealed(client, keyring)))
       printResult(deps, options, { clients: described }, lines)

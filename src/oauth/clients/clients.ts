@@ -11,7 +11,7 @@ import { DAY_MICROS } from '../../values/instant.ts'
 import { printable } from '../../values/printable.ts'
 import type { Keyring } from '../../vault/keyring.ts'
 import type { Random } from '../../vault/random.ts'
-import { isSealed, sealed, type UnsealedClient } from './client-seal.ts'
+import { isSealed, markSealer, sealed, type UnsealedClient } from './client-seal.ts'
 import { hashSecret, makeSecret, randomText } from './client-secrets.ts'
 import { publishedPrefix } from './published-secrets.ts'
 
@@ -58,7 +58,8 @@ export async function createClient(
   const client = sealed(newClient(id, { ...wanted, scopes }, clock()), keyring)
   const secret = wanted.method.kind === 'secret' ? makeSecret(random) : undefined
   if (secret !== undefined) await reveal({ client, secret })
-  const added = await store.addClient(client, secret && newSecret(client.id, secret, deps))
+  const stored = secret && newSecret(client.id, secret, deps)
+  const added = await store.addClient(client, stored, markSealer(keyring))
   if (added === 'taken') return { refused: 'Another client has this issuer and external id.' }
   return { client, secret }
 }
@@ -86,11 +87,12 @@ export async function rotateClient(
   const previousUntil = isAtOnce ? undefined : now + BigInt(previousDays) * DAY_MICROS
   const rotated = { client, secret, previousUntil }
   await reveal(rotated)
-  await store.rotateSecret(clientId, {
+  const rotation = {
     secret: newSecret(clientId, secret, deps),
     previousUntil,
     notBefore: isAtOnce ? nextSecond(now) : undefined,
-  })
+  }
+  await store.rotateSecret(clientId, rotation, markSealer(keyring))
   return rotated
 }
 
@@ -103,16 +105,19 @@ export async function disableClient(
 ): Promise<Client | Refused> {
   const now = clock()
   const notBefore = nextSecond(now)
-  const disabled = await store.changeClient(clientId, (client) =>
-    sealed(
-      {
-        ...client,
-        disabledAt: client.disabledAt ?? now,
-        // biome-ignore lint/complexity/useMathMinMax: Math.max takes no bigint
-        notBefore: client.notBefore > notBefore ? client.notBefore : notBefore,
-      },
-      keyring,
-    ),
+  const disabled = await store.changeClient(
+    clientId,
+    (client) =>
+      sealed(
+        {
+          ...client,
+          disabledAt: client.disabledAt ?? now,
+          // biome-ignore lint/complexity/useMathMinMax: Math.max takes no bigint
+          notBefore: client.notBefore > notBefore ? client.notBefore : notBefore,
+        },
+        keyring,
+      ),
+    markSealer(keyring),
   )
   return disabled ?? { refused: noSuchClient(clientId) }
 }
@@ -130,13 +135,14 @@ export async function updateClient(
   { name, scopes }: ClientUpdate,
 ): Promise<Client | Refused> {
   let refused: string | undefined
-  const updated = await store.changeClient(clientId, (client) => {
+  const change = (client: Client) => {
     refused =
       refusalOfChange(client, keyring) ?? (scopes && refusalOfScopes(scopes, client.customerId))
     if (refused !== undefined) return undefined
     const wanted = { name: name ?? client.name, scopes: [...new Set(scopes ?? client.scopes)] }
     return sealed({ ...client, ...wanted }, keyring)
-  })
+  }
+  const updated = await store.changeClient(clientId, change, markSealer(keyring))
   return updated ?? { refused: refused ?? noSuchClient(clientId) }
 }
 
@@ -144,7 +150,7 @@ function refusalOfChange(client: Client, keyring: Keyring): string | undefined {
   const { id, disabledAt } = client
   if (disabledAt !== undefined) return `Client ${id} is disabled.`
   if (isSealed(client, keyring)) return undefined
-  return `Client ${id} was not stored by this program. Disable it with ${commandHint(`client disable ${id}`)}.`
+  return `Client ${id} is not as this program has stored it last. Disable it with ${commandHint(`client disable ${id}`)}.`
 }
 
 function refusalOfScopes(scopes: readonly string[], customerId: string | null): string | undefined {
@@ -174,7 +180,7 @@ export async function createSampleClient(
   const client = sealed(made, keyring)
   const secret = newSecret(client.id, new Secret(sample.secret), deps)
   const id = sample.isPublished ? `${publishedPrefix}${randomText(10, random)}` : secret.id
-  await store.restoreClient(client, { ...secret, id })
+  await store.restoreClient(client, { ...secret, id }, markSealer(keyring))
 }
 
 type Described = Pick<Client, 'customerId' | 'name' | 'scopes' | 'method'> &

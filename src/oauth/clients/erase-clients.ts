@@ -1,6 +1,6 @@
-import type { CredentialStore } from '../../store/credentials.ts'
+import type { Client, CredentialStore } from '../../store/credentials.ts'
 import type { Keyring } from '../../vault/keyring.ts'
-import { sealed } from './client-seal.ts'
+import { markSealer, sealed } from './client-seal.ts'
 import { type ClientDeps, nextSecond } from './clients.ts'
 
 type EraseDeps = Pick<ClientDeps, 'clock'> & {
@@ -29,7 +29,7 @@ export async function eraseClients(
   const now = clock()
   const named = clients.filter(({ name }) => name !== '')
   for (const { id } of named) {
-    await store.eraseClient(id, (client) =>
+    const erased = (client: Client) =>
       sealed(
         {
           ...client,
@@ -40,8 +40,8 @@ export async function eraseClients(
           notBefore: nextSecond(now),
         },
         keyring,
-      ),
-    )
+      )
+    await store.eraseClient(id, erased, markSealer(keyring))
   }
   const before = clients.flatMap(({ disabledAt }) => disabledAt ?? [])
   const newest = named.length > 0 ? [...before, now] : before

@@ -59,6 +59,7 @@ export function countLines(dialect: Dialect, lines: readonly AuditLine[]): State
 export function auditStatements(dialect: Dialect) {
   const [lines, anchors] = [dialect.auditTable('line'), dialect.auditTable('anchor')]
   const seen = dialect.auditTable('seen')
+  const marks = dialect.auditTable('client_mark')
   const isLine = dialect.hasTypes(types)
   const { at: _at, body: _body, ...shared } = types
   const isAnchor = dialect.hasTypes({ ...shared, seal: 'text' })
@@ -119,6 +120,14 @@ export function auditStatements(dialect: Dialect) {
     deleteSeenUpTo: ({ chain, sequence }: AuditPlace): Statement => ({
       text: `delete from ${seen} where chain = $1 and sequence <= $2`,
       values: [chain, sequence],
+    }),
+    deleteOlderMarks: {
+      text: `delete from ${marks} where number < (
+        select max(number) from ${marks} as later where later.client_id = ${marks}.client_id)`,
+    } satisfies Statement,
+    deleteTokenEnds: (before: bigint): Statement => ({
+      text: `delete from ${dialect.auditTable('token_end')} where expires_at < $1`,
+      values: [before],
     }),
     setAnchor: ({ chain, sequence, digest, keyId, seal }: AuditAnchor): Statement => ({
       text: `insert into ${anchors} (chain, sequence, digest, key_id, seal)

@@ -31,5 +31,10 @@ export function openAuditReader({ rows, transact, dialect }: ReaderSessions): Au
         await session.rows(statements.deleteUpTo(anchor))
         await session.rows(statements.deleteSeenUpTo(anchor))
       }),
+    forgetMarks: (before) =>
+      transact(async (session) => {
+        await session.rows(statements.deleteOlderMarks)
+        await session.rows(statements.deleteTokenEnds(before))
+      }),
   }
 }

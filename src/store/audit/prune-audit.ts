@@ -26,7 +26,7 @@ export async function pruneAudit(pruning: Pruning): Promise<number> {
   for (;;) {
     const page = await reader.linesAfter(place, limits.auditPageLines)
     const [first] = page
-    if (first === undefined) return deleted
+    if (first === undefined) break
     const own = page.filter(({ chain }) => chain === first.chain)
     const last = await checkedPrefix(pruning, own)
     if (last !== undefined) {
@@ -39,6 +39,8 @@ export async function pruneAudit(pruning: Pruning): Promise<number> {
     place = isWhole ? { chain: first.chain, sequence: 0n } : endOf(first.chain)
     if (isWhole && own.length < page.length) place = endOf(first.chain)
   }
+  await reader.forgetMarks(pruning.before)
+  return deleted
 }
 
 /** Behind every line of a chain: the greatest number that a store keeps. */

@@ -22,7 +22,9 @@ export function openCredentials(sessions: CredentialSessions): Methods {
   }
 }
 
-function stateMethods({ read, numberSince, dialect: { tableName } }: CredentialSessions) {
+function stateMethods({ rows, read, numberSince, dialect }: CredentialSessions) {
+  const { tableName, auditTable } = dialect
+  const ends = auditTable('token_end')
   const [client, denied, key] = ['client', 'denied_token', 'purpose_key'].map(tableName)
   return {
     revision: () => read(async (_, revision) => revision),
@@ -32,14 +34,18 @@ function stateMethods({ read, numberSince, dialect: { tableName } }: CredentialS
         const changedAfter = numberSince(since, revision)
         const after = changedAfter ?? -1n
         const clients = await session.rows({
-          text: `select ${clientColumns} from ${client} as client where revision > $1
+          text: `select ${clientColumns(dialect)} from ${client} as client where revision > $1
             order by created_at, id`,
           values: [after],
           prepare: true,
         })
         const deniedTokens = await session.rows({
-          text: `select jti, max(expires_at) as expires_at from ${denied}
-            where expires_at > $1 and revision > $2 group by jti`,
+          // All of them are read from the audit log too, where nobody can delete one.
+          text: `select jti, max(expires_at) as expires_at from (
+              select jti, expires_at from ${denied} where expires_at > $1 and revision > $2
+              union all
+              select jti, expires_at from ${ends} where expires_at > $1 and $2 < 0
+            ) as refused group by jti`,
           values: [now, after],
           prepare: true,
         })
@@ -60,11 +66,27 @@ function stateMethods({ read, numberSince, dialect: { tableName } }: CredentialS
           recovery: await findRecovery(session, tableName),
         }
       }),
+    findPutBack: async (now) => {
+      const tokens = await rows({
+        text: `select count(*) as tokens from ${ends} as ended where expires_at > $1
+          and not exists (select 1 from ${denied} as known where known.jti = ended.jti)`,
+        values: [now],
+      })
+      const keys = await rows({
+        text: `select key.id from ${key} as key join ${auditTable('key_end')} as ended
+          on ended.id = key.id where key.revoked_at is null order by key.id`,
+      })
+      return {
+        keys: keys.map((row) => text(row, 'id')),
+        tokens: Number(whole(tokens[0] ?? {}, 'tokens')),
+      }
+    },
   } satisfies Partial<CredentialStore>
 }
 
 /** Tokens that are refused, and assertions that were used. Each is kept until it expires. */
-function tokenMethods({ change, write, dialect: { tableName } }: CredentialSessions) {
+function tokenMethods({ change, write, dialect }: CredentialSessions) {
+  const { tableName, auditTable } = dialect
   const [denied, used] = [tableName('denied_token'), tableName('used_assertion')]
   const forget = (session: Session, table: string, now: bigint) =>
     session.rows({ text: `delete from ${table} where expires_at <= $1`, values: [now] })
@@ -72,10 +94,12 @@ function tokenMethods({ change, write, dialect: { tableName } }: CredentialSessi
     denyToken: (jti, expiresAt, now) =>
       change(async (session) => {
         await forget(session, denied, now)
-        await session.rows({
-          text: `insert into ${denied} (jti, expires_at) values ($1, $2) on conflict do nothing`,
-          values: [jti, expiresAt],
-        })
+        for (const table of [denied, auditTable('token_end')]) {
+          await session.rows({
+            text: `insert into ${table} (jti, expires_at) values ($1, $2) on conflict do nothing`,
+            values: [jti, expiresAt],
+          })
+        }
       }),
     useAssertion: (clientId, jti, expiresAt, now) =>
       write(async (session) => {

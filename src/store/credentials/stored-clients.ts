@@ -9,38 +9,43 @@ import type {
   CredentialStore,
   NewSecret,
 } from '../credentials.ts'
+import type { Dialect } from '../dialect.ts'
 import { type NamedRow, optionalText, optionalWhole, text, whole } from '../row.ts'
 import type { Session } from '../session.ts'
+import { lastMark, noteClient, readMark } from './client-marks.ts'
 import type { CredentialSessions } from './credential-sessions.ts'
 
 export function clientMethods(sessions: CredentialSessions) {
   const { rows, change: changeRow, write, dialect } = sessions
   const [clients, secrets] = [dialect.tableName('client'), dialect.tableName('client_secret')]
   const { insertClient, insertSecret, keepSecrets, raiseNotBefore } = steps(clients, secrets)
+  const selected = clientAndSecretColumns(dialect)
   return {
     findClient: openClientBatch(sessions),
     listClients: async () => {
       const found = await rows({
-        text: `select ${clientAndSecretColumns} from ${clients} as client
+        text: `select ${selected} from ${clients} as client
           left join ${secrets} as secret on secret.client_id = client.id
           order by client.created_at, client.id, secret.sequence`,
       })
       return readClientsWithSecrets(found)
     },
-    addClient: (client, secret) =>
+    addClient: (client, secret, sealMark) =>
       changeRow(async (session) => {
         if (!(await insertClient(session, client))) return 'taken'
         if (secret !== undefined) await insertSecret(session, client.id, secret)
+        await noteClient(session, dialect, client.id, sealMark)
         return 'added'
       }),
-    restoreClient: (client, secret) =>
+    restoreClient: (client, secret, sealMark) =>
       changeRow(async (session) => {
         await keepSecrets(session, client.id, 0)
         await session.rows({ text: `delete from ${clients} where id = $1`, values: [client.id] })
         await insertClient(session, client)
         await insertSecret(session, client.id, secret)
+        await noteClient(session, dialect, client.id, sealMark)
       }),
-    rotateSecret: (clientId, { secret, previousUntil, notBefore }) =>
+    rotateSecret: (clientId, { secret, previousUntil, notBefore }, sealMark) =>
       changeRow(async (session) => {
         if (!(await raiseNotBefore(session, clientId, notBefore ?? 0n))) return false
         await keepSecrets(session, clientId, previousUntil === undefined ? 0 : 1)
@@ -53,12 +58,13 @@ export function clientMethods(sessions: CredentialSessions) {
           })
         }
         await insertSecret(session, clientId, secret)
+        await noteClient(session, dialect, clientId, sealMark)
         return true
       }),
-    changeClient: (clientId, change) =>
+    changeClient: (clientId, change, sealMark) =>
       changeRow(async (session) => {
         const [row] = await session.rows({
-          text: `select ${clientColumns} from ${clients} as client where id = $1
+          text: `select ${clientColumns(dialect)} from ${clients} as client where id = $1
             ${dialect.forUpdate('wait')}`,
           values: [clientId],
         })
@@ -70,7 +76,7 @@ export function clientMethods(sessions: CredentialSessions) {
             seal = $6 where id = $1`,
           values: [clientId, name, scopes.join(' '), disabledAt, notBefore, seal],
         })
-        return changed
+        return { ...changed, mark: await noteClient(session, dialect, clientId, sealMark) }
       }),
     // Locks the client before its secret, as a rotation does, so that the two cannot deadlock.
     recordUse: (clientId, secretId, at) =>
@@ -95,12 +101,13 @@ export function clientMethods(sessions: CredentialSessions) {
  */
 function openClientBatch({
   rows,
-  dialect: { tableName, parameter, list, entriesOf },
+  dialect,
   waitMs,
   metrics,
 }: CredentialSessions): CredentialStore['findClient'] {
+  const { tableName, parameter, list, entriesOf } = dialect
   const text = `
-    select ${clientAndSecretColumns}
+    select ${clientAndSecretColumns(dialect)}
     from ${entriesOf(parameter(1, 'text[]'))}
     left join ${tableName('client')} as client on client.id = entry.value
     left join ${tableName('client_secret')} as secret on secret.client_id = entry.value
@@ -177,9 +184,12 @@ function steps(clients: string, secrets: string) {
 }
 
 /** The columns of table `client` that `readClient` reads. */
-export const clientColumns = `client.id, client.customer_id, client.name, client.scopes,
+export const clientColumns = (
+  dialect: Dialect,
+): string => `client.id, client.customer_id, client.name, client.scopes,
   client.method, client.jwks, client.issuer, client.external_id, client.created_at,
-  client.not_before, client.disabled_at, client.last_used_at, client.bound_to, client.seal`
+  client.not_before, client.disabled_at, client.last_used_at, client.bound_to, client.seal,
+  ${lastMark(dialect, 'client.id')}`
 
 export function readClient(row: NamedRow): Client {
   const scopes = text(row, 'scopes')
@@ -195,6 +205,7 @@ export function readClient(row: NamedRow): Client {
     disabledAt: optionalWhole(row, 'disabled_at'),
     lastUsedAt: optionalWhole(row, 'last_used_at'),
     seal: text(row, 'seal'),
+    mark: readMark(row),
   }
 }
 
@@ -209,7 +220,9 @@ function readMethod(row: NamedRow): ClientMethod {
 }
 
 /** Columns of tables `client` and `secret`, joined, that `readClientsWithSecrets` reads. */
-const clientAndSecretColumns = `${clientColumns}, secret.id as secret_id,
+const clientAndSecretColumns = (
+  dialect: Dialect,
+): string => `${clientColumns(dialect)}, secret.id as secret_id,
   secret.hash, secret.created_at as secret_created_at, secret.last_used_at as secret_last_used_at,
   secret.expires_at as secret_expires_at`
 

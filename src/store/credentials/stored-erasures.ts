@@ -1,5 +1,6 @@
 import type { Erasure, ErasureStore } from '../credentials.ts'
 import { type NamedRow, optionalText, optionalWhole, text, whole } from '../row.ts'
+import { noteClient } from './client-marks.ts'
 import type { CredentialSessions } from './credential-sessions.ts'
 import { clientColumns, readClient } from './stored-clients.ts'
 
@@ -40,16 +41,16 @@ export function erasureMethods(sessions: CredentialSessions): ErasureStore {
       }),
     clientsOf: async (customerId) => {
       const found = await rows({
-        text: `select ${clientColumns} from ${clients} as client
+        text: `select ${clientColumns(dialect)} from ${clients} as client
           where customer_id = $1 or bound_to = $1 order by created_at, id`,
         values: [customerId],
       })
       return found.map(readClient)
     },
-    eraseClient: (clientId, change) =>
+    eraseClient: (clientId, change, sealMark) =>
       changeRow(async (session) => {
         const [row] = await session.rows({
-          text: `select ${clientColumns} from ${clients} as client where id = $1 ${forUpdate('wait')}`,
+          text: `select ${clientColumns(dialect)} from ${clients} as client where id = $1 ${forUpdate('wait')}`,
           values: [clientId],
         })
         if (row === undefined) return
@@ -66,6 +67,7 @@ export function erasureMethods(sessions: CredentialSessions): ErasureStore {
             values: [clientId],
           })
         }
+        await noteClient(session, dialect, clientId, sealMark)
       }),
   }
 }

@@ -2,15 +2,27 @@ import { type PurposeKeyStore, purposes, type WrappedKey } from '../../vault/pur
 import { type NamedRow, optionalWhole, text, whole } from '../row.ts'
 import type { CredentialSessions } from './credential-sessions.ts'
 
-type KeySessions = Pick<CredentialSessions, 'read' | 'change' | 'dialect'>
+type KeySessions = Pick<CredentialSessions, 'read' | 'change' | 'dialect'> & {
+  /** For the keys of audit lines: those that a revoked key has written are checked too. */
+  readonly ignoresEnds?: boolean
+}
 
-export function keyMethods({ read, change, dialect }: KeySessions): PurposeKeyStore {
+export function keyMethods({
+  read,
+  change,
+  dialect,
+  ignoresEnds = false,
+}: KeySessions): PurposeKeyStore {
   const keys = dialect.tableName('purpose_key')
+  const ends = dialect.auditTable('key_end')
+  const endedAt = ignoresEnds
+    ? 'null'
+    : `(select revoked_at from ${ends} as ended where ended.id = key.id)`
   return {
     readPurposeKeys: () =>
       read(async (session) => {
         const stored = await session.rows({
-          text: `select ${columns} from ${keys} order by sequence`,
+          text: `select ${columns}, ${endedAt} as ended_at from ${keys} as key order by sequence`,
         })
         return stored.flatMap(readKey)
       }),
@@ -34,11 +46,14 @@ export function keyMethods({ read, change, dialect }: KeySessions): PurposeKeySt
           ],
         })
         if (joining === 'instead') {
+          const others = 'where purpose = $2 and id <> $3 and revoked_at is null'
+          const values = [key.createdAt, key.purpose, key.id]
           await session.rows({
-            text: `update ${keys} set revoked_at = $1
-              where purpose = $2 and id <> $3 and revoked_at is null`,
-            values: [key.createdAt, key.purpose, key.id],
+            text: `insert into ${ends} (id, revoked_at) select id, $1 from ${keys} ${others}
+              on conflict do nothing`,
+            values,
           })
+          await session.rows({ text: `update ${keys} set revoked_at = $1 ${others}`, values })
         }
         return true
       }),
@@ -68,7 +83,8 @@ function readKey(row: NamedRow): readonly WrappedKey[] {
       masterId: text(row, 'master_id'),
       createdAt: whole(row, 'created_at'),
       activeFrom: whole(row, 'active_from'),
-      revokedAt: optionalWhole(row, 'revoked_at'),
+      // Nobody can delete it from the audit log.
+      revokedAt: optionalWhole(row, 'revoked_at') ?? optionalWhole(row, 'ended_at'),
     },
   ]
 }

@@ -67,6 +67,7 @@ function ownedAudit(owner: Connection): OwnedAudit {
     dialect,
     read: (work) => transacting((session) => work(session, 0n)),
     change: refuse,
+    ignoresEnds: true,
   })
   return {
     hasLog: async () => {

@@ -9,6 +9,7 @@ import {
   createImportRegistry,
   createQuoteTables,
 } from './credential-tables.ts'
+import { createMarks } from './mark-tables.ts'
 import { addColumn, createKind, indexAllEvents, indexEvents } from './record-tables.ts'
 import { createTermTable } from './record-terms.ts'
 import { createSharedTables } from './shared-tables.ts'
@@ -40,6 +41,7 @@ export type LaterStep =
 /** In the order of their releases. A released step is never edited. */
 const laterSteps: readonly LaterStep[] = [
   { name: 'events-by-type', database: 'records', sql: indexAllEvents },
+  { name: 'client-marks', database: 'credentials', sql: createMarks },
 ]
 
 /** What one engine adds to the first step of each database: triggers, functions and policies. */

@@ -84,6 +84,34 @@ test('an auditor reads and verifies the log, and cannot change it', async (t) =>
   assert.deepEqual([asServer.code, asServer.out], [2, ''])
 })
 
+test('what the audit log knows of clients, tokens and keys can only be added to', async (t) => {
+  const database = await openTestDatabase()
+  t.after(database.drop)
+  const marks = {
+    client_mark: `values ('c', 1, 0, 's', '', 's')`,
+    token_end: `values ('j', 1)`,
+    key_end: `values ('k', 1)`,
+  }
+  const changes = (table: string) => [
+    `update bursar_audit.${table} set ${table === 'client_mark' ? 'seal' : table === 'key_end' ? 'id' : 'jti'} = 'x'`,
+    `delete from bursar_audit.${table}`,
+    `truncate bursar_audit.${table}`,
+  ]
+  const asRole = (role: string, sql: string) => execute(roleUrl(database, role), sql)
+  for (const [table, values] of Object.entries(marks)) {
+    await asRole('bursar_operator', `insert into bursar_audit.${table} ${values}`)
+    const isForServers = table === 'token_end'
+    const added = asRole('bursar', `insert into bursar_audit.${table} ${values.replace("'", "'2")}`)
+    await (isForServers ? added : assert.rejects(added, /permission denied/))
+    for (const role of ['bursar', 'bursar_operator']) {
+      await asRole(role, `select * from bursar_audit.${table}`)
+      for (const change of changes(table)) {
+        await assert.rejects(asRole(role, change), /permission denied/, `${role}: ${change}`)
+      }
+    }
+  }
+})
+
 test('migrate is audited as the owner once the store has keys, and then needs the master key', async (t) => {
   const database = await openTestDatabase()
   t.after(database.drop)

@@ -14,7 +14,7 @@ import { systemRandom } from '../../../src/vault/random.ts'
 import { openPlace, startServiceAt } from '../../support/harness.ts'
 import { startPostgres } from '../../support/postgres-server.ts'
 import { stoppedJobs } from '../../support/stopped-jobs.ts'
-import { storeDisabled } from '../../support/store-disabled.ts'
+import { sealMark, storeDisabled } from '../../support/store-disabled.ts'
 import { newStorePlace, openTestServers, operatorUrl } from '../../support/store-place.ts'
 import { openTestDatabase } from '../../support/test-database.ts'
 import { until } from '../../support/until.ts'
@@ -31,7 +31,7 @@ const client: Client = {
   notBefore: 0n,
   disabledAt: undefined,
   lastUsedAt: undefined,
-  seal: 'of the program',
+  seal: 'of-the-program',
 }
 
 const keyOf = (id: string): WrappedKey => ({
@@ -121,7 +121,7 @@ onPostgres('the roles and the credential tables', () => {
   test('the database stamps a change with its revision, whatever program made it', async (t) => {
     const place = await newStorePlace(t)
     const store = await place.openCredentials('server')
-    await (await place.openCredentials()).addClient(client, undefined)
+    await (await place.openCredentials()).addClient(client, undefined, sealMark)
     const since = await store.revision()
     await place.ask('update bursar.credential_revision set value = value + 1')
     await place.ask(`insert into bursar.denied_token values ('old', ${later})`)
@@ -129,7 +129,10 @@ onPostgres('the roles and the credential tables', () => {
     const { isComplete, clients, deniedTokens } = await store.readStates(1n, since)
     assert.equal(isComplete, false)
     assert.deepEqual(deniedTokens, [{ jti: 'old', expiresAt: later }])
-    assert.deepEqual(clients, [{ ...client, disabledAt: 5n }])
+    assert.deepEqual(
+      clients.map(({ mark: _mark, ...row }) => row),
+      [{ ...client, disabledAt: 5n }],
+    )
     const seen = await store.revision()
     await store.recordUse(client.id, undefined, 9n)
     await place.ask('update bursar.credential_revision set value = value + 1')
@@ -294,7 +297,7 @@ onPostgres('a standby', () => {
     }
     const [server, command] = [await openAs((same) => same), await openAs(operatorUrl)]
     const fresh = await openAs((same) => same)
-    await command.addClient(client, undefined)
+    await command.addClient(client, undefined, sealMark)
     const first = await server.readStates(1n)
     await until(async () => {
       const [[sent], [replayed]] = [

@@ -127,15 +127,19 @@ export const neededFunctions: Readonly<Record<keyof Roles, readonly string[]>> =
 
 /**
  * Nobody who writes the audit log can read it, or change what is written. The operator reads who
- * saw a record in full, which a trigger copies from the lines.
+ * saw a record in full, which a trigger copies from the lines. All read what was the last change of
+ * a client, and what has ended; they may add to that, and change nothing.
  */
 export const auditRights: Readonly<Record<string, Omit<Access, 'isProtected'>>> = {
   'bursar_audit.line': { app: 'insert', operator: 'insert' },
   'bursar_audit.seen': { app: '', operator: 'select' },
+  'bursar_audit.client_mark': { app: 'select', operator: 'select, insert' },
+  'bursar_audit.token_end': { app: 'select, insert', operator: 'select, insert' },
+  'bursar_audit.key_end': { app: 'select', operator: 'select, insert' },
 }
 
 const auditGrants = (toApp: string, toOperator: string): readonly string[] => [
-  `revoke all on bursar_audit.line, bursar_audit.anchor, bursar_audit.seen from public, ${toApp}, ${toOperator}`,
+  `revoke all on all tables in schema bursar_audit from public, ${toApp}, ${toOperator}`,
   `grant usage on schema bursar_audit to ${toApp}, ${toOperator}`,
   ...Object.entries(auditRights).flatMap(([table, { app, operator }]) => [
     ...(app === '' ? [] : [`grant ${app} on ${table} to ${toApp}`]),
