@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
+import fc from 'fast-check'
 import { type PostgresServer, startPostgres } from '../../support/postgres-server.ts'
 import { execute } from '../../support/test-database.ts'
 import { askAt, onPostgres } from '../support/postgres-world.ts'
@@ -37,7 +38,23 @@ const passwords: readonly (readonly [what: string, password: string, prepared: s
   ['a squared letter', '\u{1f130}', '\u{1f130}'],
   ['a deprecated accent', 'a\u0340', 'a\u0340'],
   ['a mark of direction', 'a\u200fb\u00ad', 'a\u200fb\u00ad'],
+  ['the sign of trade marks beside Hebrew', '\u05d0\u2122\u05d1', '\u05d0TM\u05d1'],
+  ['a radical of Chinese beside Arabic', '\u0627\u2f00\u0628', '\u0627\u4e00\u0628'],
+  ['what is no character', '\u{ffffe}\u00ad', '\u{ffffe}\u00ad'],
+  ['the last code point', '\u{10ffff}\u00ad', '\u{10ffff}\u00ad'],
+  ['the alef symbol', '\u2135', '\u05d0'],
+  ['the alef symbol beside Latin', '\u2135b', '\u05d0b'],
+  ['the alef symbol beside Hebrew', '\u05d0\u2135\u05d0', '\u05d0\u2135\u05d0'],
+  ['a Hebrew letter that is a letter and a mark', '\ufb1d', '\u05d9\u05b4'],
+  ['an Arabic mark with a place of its own', '\ufe70', ' \u064b'],
+  ['Arabic that ends with a mark', '\u0627\u0653', '\u0627\u0653'],
+  ['a katakana mark beside Hebrew', '\u05d0\uff9e\u05d0', '\u05d0\uff9e\u05d0'],
 ]
+
+/** Texts of every direction, with symbols that normalization takes apart. */
+const anyPassword = fc.stringMatching(
+  /^(?:[\u05d0-\u05ea\u0621-\u0670\u0671-\u06d5\ufb1d-\ufdfc\ufe70-\ufefc]|[\u2100-\u218f\u2e80-\u2fdf\uff01-\uffee\u{1d400}-\u{1d7ff}]|[!-~\u00a0-\u0233]|[\u0300-\u0345]){1,6}$/u,
+)
 
 /** As the server stores and compares them. */
 const methods = ['scram-sha-256', 'md5', 'password'] as const
@@ -79,5 +96,18 @@ onPostgres('a login with a password', () => {
       assert.deepEqual(await answered, [['1']], what)
       await assert.rejects(as(`${prepared}x`), { code: '28P01' }, what)
     }
+  })
+
+  test('by SCRAM accepts any password, and one between letters to the left', async () => {
+    const isAccepted = async (password: string) => {
+      const quoted = password.replaceAll("'", "''")
+      await asSuperuser(`alter role "by scram-sha-256" password '${quoted}'`)
+      const answered = askAt(url('by%20scram-sha-256', password), 'select 1')
+      assert.deepEqual(await answered.catch(() => 'refused'), [['1']])
+    }
+    const property = fc.asyncProperty(anyPassword, fc.boolean(), (text, isBetween) =>
+      isAccepted(isBetween ? `\u05d0${text}\u05d0` : text),
+    )
+    await fc.assert(property, { numRuns: 100 })
   })
 })
