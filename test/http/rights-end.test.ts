@@ -8,6 +8,7 @@ import { describeService } from '../support/describe-service.ts'
 import type { Called } from '../support/harness.ts'
 import { operatorToken } from '../support/operator-token.ts'
 import { aFiatAccount, anId } from '../support/records.ts'
+import { runBursar } from '../support/run-bursar.ts'
 import { until } from '../support/until.ts'
 import { takeTime } from '../support/virtual-time.ts'
 import { writersOf } from '../support/writer-processes.ts'
@@ -24,6 +25,11 @@ const endings: Readonly<Record<string, (clientId: string, token: string) => Prom
   'is disabled': (clientId) => change(clientId, (client) => ({ ...client, disabledAt: now() })),
   'loses its tokens': (clientId) =>
     change(clientId, (client) => ({ ...client, notBefore: now() + 60_000_000n })),
+  // By a command: on PostgreSQL the role of a server may not revoke a key.
+  'has its signing key revoked': async () => {
+    const revoked = await runBursar(service.place.commandUrl, ['keys', 'rotate', '--revoke'])
+    assert.equal(revoked.code, 0, revoked.err)
+  },
   'loses the scope': (clientId) => change(clientId, (client) => ({ ...client, scopes: [] })),
   'has its token revoked': async (clientId, token) => {
     const form = { token, client_id: clientId, client_secret: `${clientId}_secret` }

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { limits } from '../../src/platform/limits.ts'
 import { fixtureIds } from '../../src/sandbox/story.ts'
 import { auditOf } from '../support/audit.ts'
 import { startTestService, type TestService } from '../support/harness.ts'
 import { operatorToken } from '../support/operator-token.ts'
-import { systemMs } from '../support/until.ts'
+import { systemMs, until } from '../support/until.ts'
+import { takeTime } from '../support/virtual-time.ts'
 import { startProcess } from './support/process.ts'
 
 /** Persons who sign in at a trusted issuer, and what their rights let them do. */
@@ -44,7 +46,8 @@ async function personWorld(context: TestContext, trust: object = {}) {
     const answer = await fetch(`${issuer.url}/sign`, { method: 'POST', body })
     return JSON.parse(await answer.text()).token
   }
-  return { accesses, service, tokenOf }
+  const rotate = () => fetch(`${issuer.url}/rotate`, { method: 'POST', body: '{}' })
+  return { accesses, service, tokenOf, rotate }
 }
 
 const account = `/ingest/v1/fiat-accounts/${fixtureIds['fiat-accounts']}`
@@ -75,6 +78,28 @@ test('a person reads what the rights of the claim grant, and no more', async (t)
   assert.equal((await service.call('/v2/issuer-quotes', { token: lead })).status, 401)
   const put = { token: lead, method: 'PUT', body: '{}' }
   assert.equal((await service.call(account, put)).status, 403)
+})
+
+test('a person who waits is answered 401 once the issuer has taken the key away', async (t) => {
+  const { service, tokenOf, rotate } = await personWorld(t)
+  const token = await tokenOf('support')
+  const changes = '/ingest/v1/changes?limit=1000&page_cursor='
+  let end = ''
+  for (let isLast = false; !isLast; ) {
+    const { body } = await service.call(changes + end, { token })
+    end = encodeURIComponent(body.resume_cursor)
+    isLast = body.next_page_cursor === undefined
+  }
+  using time = takeTime()
+  const waiting = service.call(`${changes}${end}&wait=30`, { token })
+  await until(() => service.parts.store.customers.changes.waiting() === 1)
+  await service.parts.oauth.refresh()
+  await time.advance(limits.rightCheckedMs)
+  assert.equal(service.parts.store.customers.changes.waiting(), 1, 'the key is still published')
+  await rotate()
+  await service.parts.oauth.refresh()
+  await time.advance(limits.rightCheckedMs)
+  assert.equal((await waiting).status, 401)
 })
 
 test('a full view needs a reason that the log may keep', async (t) => {

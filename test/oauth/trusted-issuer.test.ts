@@ -194,13 +194,17 @@ test('issues no token to an external client', async (t) => {
   assert.equal((await token({ client_id: client.id, client_secret: 'x' })).status, 401)
 })
 
-test('follows a rotation of the issuer’s keys, and refuses tokens of the old key', async (t) => {
+test('follows a rotation of the issuer’s keys, and ends what tokens of the old key may do', async (t) => {
   const { oauth, order, sign, checkToken } = await issuerWorld(t)
   const older = await sign()
-  assertAccepted(await checkToken(older))
+  const caller = await checkToken(older)
+  assertAccepted(caller)
+  await oauth.refresh()
+  assert(oauth.stillMay(caller, readFiat))
   await order('/rotate')
   await oauth.refresh()
   assertRefused(await checkToken(older))
+  assert(!oauth.stillMay(caller, readFiat))
   assertAccepted(await checkToken(await sign()))
 })
 
@@ -244,11 +248,14 @@ for (const mode of ['failing', 'redirecting', 'huge', 'no set']) {
   test(`keeps the known keys while the issuer is ${mode}`, async (t) => {
     const { oauth, order, sign, checkToken } = await issuerWorld(t)
     const token = await sign()
+    const caller = await checkToken(token)
+    assertAccepted(caller)
     t.after(() => order('/mode'))
     await order('/mode', { mode })
     await order('/rotate')
     await oauth.refresh()
     assertAccepted(await checkToken(token))
+    assert(oauth.stillMay(caller, readFiat))
     assertRefused(await checkToken(await sign()))
   })
 }

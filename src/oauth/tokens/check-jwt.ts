@@ -7,6 +7,7 @@ import {
   type JWTVerifyOptions,
   type JWTVerifyResult,
   jwtVerify,
+  type ResolvedKey,
 } from 'jose'
 import { Problem } from '../../contract/problem.ts'
 import { limits } from '../../platform/limits.ts'
@@ -42,7 +43,12 @@ function separatorsOf(json: Buffer): number {
 
 const [COMMA, COLON, BRACKET, BRACE] = Buffer.from(',:[{')
 
-export type CheckedJwt = { readonly payload: JWTPayload; readonly typ: string | undefined }
+export type CheckedJwt = {
+  readonly payload: JWTPayload
+  readonly typ: string | undefined
+  /** The key that the signature was made for. */
+  readonly key: ResolvedKey['key']
+}
 
 /** Checks signature and claims of a JWT. Rethrows a Problem of the key look-up. */
 export async function checkJwt(
@@ -54,8 +60,9 @@ export async function checkJwt(
   const getKey: JWTVerifyGetKey = typeof key === 'function' ? key : () => key
   const currentDate = new Date(Number(now / 1000n))
   try {
-    const { payload, protectedHeader } = await verify(token, getKey, { ...options, currentDate })
-    return { payload, typ: protectedHeader.typ }
+    const verified = await verify(token, getKey, { ...options, currentDate })
+    const { payload, protectedHeader, key: found } = verified
+    return { payload, typ: protectedHeader.typ, key: found }
   } catch (error) {
     if (error instanceof Problem) throw error
     return refusalOf(error)
@@ -67,14 +74,14 @@ async function verify(
   token: string,
   getKey: JWTVerifyGetKey,
   options: JWTVerifyOptions,
-): Promise<JWTVerifyResult> {
+): Promise<JWTVerifyResult & ResolvedKey> {
   try {
     return await jwtVerify(token, getKey, options)
   } catch (several) {
     if (!(several instanceof errors.JWKSMultipleMatchingKeys)) throw several
     for await (const key of several) {
       try {
-        return await jwtVerify(token, key, options)
+        return { ...(await jwtVerify(token, key, options)), key }
       } catch (error) {
         if (!(error instanceof errors.JWSSignatureVerificationFailed)) throw error
       }

@@ -63,7 +63,7 @@ async function readExternalToken(
     clockTolerance: limits.issuerSkewSeconds,
   })
   if (isRefusal(checked)) return checked
-  const { payload, typ } = checked
+  const { payload, typ, key } = checked
   if (issuer.typ === 'any' && !isAccessTokenType(typ)) return 'wrong type'
   const { iat = 0, exp = 0, jti } = payload
   const clientId = payload[issuer.clientClaim]
@@ -78,7 +78,8 @@ async function readExternalToken(
   const untimely = timeRefusal(iat, exp, { now, skew, lifeMax })
   if (untimely !== undefined) return untimely
   const times = { issuedAt: Math.floor(iat), expiresAt: exp }
-  return { issuer: issuer.issuer, clientId, scopes, ...times, tokenId: jti, ...whose }
+  const isKeyHeld = () => keys.has(key)
+  return { issuer: issuer.issuer, clientId, scopes, ...times, tokenId: jti, isKeyHeld, ...whose }
 }
 
 /** Whether the token is of the client itself, or of which person who signed in to the console. */

@@ -1,9 +1,11 @@
+import { KeyObject } from 'node:crypto'
 import {
   createLocalJWKSet,
   createRemoteJWKSet,
   customFetch,
   errors,
   type JWTVerifyGetKey,
+  type ResolvedKey,
 } from 'jose'
 import type { Background } from '../../background.ts'
 import { problem } from '../../contract/problem.ts'
@@ -14,12 +16,14 @@ import { parseJson } from '../../platform/parse-json.ts'
 import { isSafeUrl, type TrustedIssuer } from '../../platform/settings/trusted-issuers.ts'
 import { systemTime } from '../../platform/time.ts'
 import { openTimeSlices } from '../../platform/time-slices.ts'
-import { isForOtherPurpose, type LeftOut, readKeySet } from './read-key-set.ts'
+import { formOf, isForOtherPurpose, type LeftOut, readKeySet } from './read-key-set.ts'
 
 /** The public keys of one trusted issuer, refreshed in the background. */
 export type IssuerKeys = {
   /** jose's key look-up. Throws a Problem 503 if the keys are unknown or too old. */
   readonly find: JWTVerifyGetKey
+  /** Whether the issuer still publishes a key that was found. */
+  has(key: ResolvedKey['key']): boolean
   /** Increases when the set of keys changes. */
   generation(): number
   /** Fetches the keys. Never rejects: on failure it keeps the known keys and logs the cause. */
@@ -36,6 +40,7 @@ export type IssuerKeysDeps = {
 /** Starts to fetch the keys without waiting: an issuer that is down must not delay the start. */
 export function openIssuerKeys({ issuer, log, background }: IssuerKeysDeps): IssuerKeys {
   let known: { readonly text: string; readonly atMs: number } | undefined
+  let forms: ReadonlySet<string> = new Set()
   let withoutId = createLocalJWKSet({ keys: [] })
   let generation = 0
   let isFailed = false
@@ -54,6 +59,7 @@ export function openIssuerKeys({ issuer, log, background }: IssuerKeysDeps): Iss
       const set = await readKeySet(document, issuer.algorithms, slices.next)
       if (set === undefined) throw new Error('answered what is no JSON Web Key Set')
       const { keys, leftOut } = set
+      forms = set.forms
       const text = JSON.stringify({ keys })
       if (text !== known?.text) generation += 1
       known = { text, atMs }
@@ -91,6 +97,14 @@ export function openIssuerKeys({ issuer, log, background }: IssuerKeysDeps): Iss
       return await withoutId({ alg: header.alg })
     }
   }
+  // One key has signed many tokens.
+  const formsOfFound = new WeakMap<ResolvedKey['key'], string>()
+  const has = (key: ResolvedKey['key']) => {
+    if (key instanceof Uint8Array) return false
+    const form = formsOfFound.get(key) ?? formOf(KeyObject.from(key))
+    formsOfFound.set(key, form)
+    return forms.has(form)
+  }
   const fetching = background.start(
     'fetch-issuer-keys',
     async () => {
@@ -100,7 +114,7 @@ export function openIssuerKeys({ issuer, log, background }: IssuerKeysDeps): Iss
     { of: issuer.issuer },
   )
   void fetching.runSoon()
-  return { find, generation: () => generation, refresh: keys.reload, close: fetching.stop }
+  return { find, has, generation: () => generation, refresh: keys.reload, close: fetching.stop }
 }
 
 const staleMs = limits.issuerStaleSeconds * 1000

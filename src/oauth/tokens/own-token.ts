@@ -19,6 +19,8 @@ export type TokenClaims = {
   /** Seconds since 1970. Another issuer may send a fraction (RFC 7519 section 2, NumericDate). */
   readonly expiresAt: number
   readonly tokenId: string | undefined
+  /** Whether the issuer still has the key that the token was signed with. */
+  readonly isKeyHeld: () => boolean
   /** Who signed in, where the token is not of a client itself. */
   readonly person?: SignedIn
 }
@@ -87,5 +89,8 @@ export async function readOwnToken(
   const untimely = timeRefusal(iat, exp, bounds)
   if (untimely !== undefined) return untimely
   const scopes = scope.split(' ').filter((name) => name !== '')
-  return { issuer, clientId, scopes, issuedAt: Math.floor(iat), expiresAt: exp, tokenId: jti }
+  // A retired key stays: a request goes on when its token expires.
+  const isKeyHeld = () => known.signingKeys.has(kid)
+  const times = { issuedAt: Math.floor(iat), expiresAt: exp }
+  return { issuer, clientId, scopes, ...times, tokenId: jti, isKeyHeld }
 }

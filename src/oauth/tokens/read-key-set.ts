@@ -5,7 +5,12 @@ import type { Pace } from '../../platform/time-slices.ts'
 import { attempt } from '../../values/attempt.ts'
 import { printable } from '../../values/printable.ts'
 
-export type KeySet = { readonly keys: readonly JWK[]; readonly leftOut: readonly LeftOut[] }
+export type KeySet = {
+  readonly keys: readonly JWK[]
+  /** Each of the keys, without its id and algorithm. */
+  readonly forms: ReadonlySet<string>
+  readonly leftOut: readonly LeftOut[]
+}
 
 /** An entry that is not used: its place in the set, its id if it has one, and the reason. */
 export type LeftOut = {
@@ -48,6 +53,7 @@ export async function readKeySet(
     [...entries.values()].filter(({ why }) => why === isPublished).map(({ key }) => key),
   )
   const keys: JWK[] = []
+  const forms = new Set<string>()
   const leftOut: LeftOut[] = []
   const countOfId = new Map<string | undefined, number>()
   for (const { at, kid, alg, key = '', why: fault } of entries.values()) {
@@ -57,10 +63,11 @@ export async function readKeySet(
       fault ?? (published.has(key) ? isPublished : undefined) ?? (isFull ? isTooMany : undefined)
     if (why === undefined) {
       keys.push({ ...JSON.parse(key), kid, alg })
+      forms.add(key)
       countOfId.set(kid, count + 1)
     } else leftOut.push({ at, kid: kid && printable(kid), why })
   }
-  return { keys, leftOut }
+  return { keys, forms, leftOut }
 }
 
 type Entry = {
@@ -81,10 +88,13 @@ function readEntry(given: unknown, algorithms: readonly string[]): Entry {
   return {
     kid: typeof kid === 'string' ? kid : undefined,
     alg: typeof alg === 'string' ? alg : undefined,
-    key: key && JSON.stringify(key.export({ format: 'jwk' })),
+    key: key && formOf(key),
     why: faultOf(members, key, algorithms),
   }
 }
+
+/** A public key in the one form by which keys are compared. */
+export const formOf = (key: KeyObject): string => JSON.stringify(key.export({ format: 'jwk' }))
 
 type Members = Readonly<Record<string, unknown>>
 

@@ -13,7 +13,7 @@ import type { UseRecorder } from '../clients/use-recorder.ts'
 import { openCheckedTokens } from './checked-tokens.ts'
 import type { KnownCredentials } from './credential-cache.ts'
 import type { SignedIn } from './own-token.ts'
-import { type ClientToken, isIssuedBefore, readToken, type TokenDeps } from './read-token.ts'
+import { isIssuedBefore, readToken, type TokenDeps, type ValidToken } from './read-token.ts'
 import { isRefusal, type Refusal } from './refusal.ts'
 
 export type TokenCheck = {
@@ -22,8 +22,8 @@ export type TokenCheck = {
   /** The same for any client. A client of the operator has no tenant. */
   identify(token: string): Caller | Promise<Caller | Refusal>
   /**
-   * Whether what the token of a caller rests on still holds: its client, the client's scope, and
-   * that nobody revoked it. A request goes on when its token expires.
+   * Whether what the token of a caller rests on still holds: its key, its client, the client's
+   * scope, and that nobody revoked it. A request goes on when its token expires.
    */
   stillMay(caller: Caller, scope: string | null | undefined): boolean
 }
@@ -36,8 +36,8 @@ export function openTokenCheck(deps: TokenCheckDeps): TokenCheck {
   const checked = openCheckedTokens(limits.checkedTokensMax)
   let signingKeys: KnownCredentials['signingKeys'] | undefined
   let generation = -1
-  /** What the token of a caller rests on. A person's rights are in the token alone. */
-  const granted = new WeakMap<Caller, ClientToken>()
+  /** What the token of a caller rests on. */
+  const granted = new WeakMap<Caller, ValidToken>()
 
   // Keys change rarely, so then all cached tokens are checked again.
   const clearIfKeysChanged = () => {
@@ -63,7 +63,7 @@ export function openTokenCheck(deps: TokenCheckDeps): TokenCheck {
     const { claims } = valid
     const client = 'person' in valid ? undefined : valid.client
     const caller = 'person' in valid ? personOf(valid.person) : callerOf(valid.client, valid.scopes)
-    if ('client' in valid) granted.set(caller, valid)
+    granted.set(caller, valid)
     // A client of a trusted issuer never calls the token endpoint, so its use is recorded here.
     if (client?.method.kind === 'issuer') deps.uses.record(client, undefined)
     // If keys changed during the check, the token's key may be revoked now.
@@ -85,6 +85,9 @@ export function openTokenCheck(deps: TokenCheckDeps): TokenCheck {
     stillMay: (caller, scope) => {
       const token = granted.get(caller)
       if (token === undefined) return true
+      if (!token.claims.isKeyHeld()) return false
+      // A person's rights are in the token alone.
+      if ('person' in token) return true
       const { clients, deniedTokens } = cache.current()
       const { tokenId, issuedAt } = token.claims
       const client = clients.get(token.client.id)
