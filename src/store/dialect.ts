@@ -7,8 +7,6 @@ export type Dialect = {
   /** The name of a table of the audit log, and the statement that creates its schema, if any. */
   readonly auditTable: (table: AuditTable) => string
   readonly auditSchema: string
-  /** Ends the source of rows: their commit waits for the disk, even where a role turns that off. */
-  readonly durably: string
   /** Names the index of a join for a planner that would not find it by itself. */
   readonly indexedBy: (index: string) => string
   /** A parameter of a statement. They are numbered from 1. */

@@ -65,6 +65,7 @@ test('a command has an entry before its work, and one after it with what it chan
     ],
   )
   assert.deepEqual(entries[1]?.steps?.map(({ name }) => name).toSorted(), [
+    ...(testStore === 'postgres' ? ['audit-append'] : []),
     'client-marks',
     'credentials',
     'events-by-type',

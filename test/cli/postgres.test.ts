@@ -47,6 +47,7 @@ describe('migrate', () => {
     })
     // Each step is of one run. The runs may take turns.
     assert.deepEqual(applied.flat().toSorted(), [
+      'audit-append',
       'client-marks',
       'credentials',
       'events-by-type',

@@ -156,6 +156,22 @@ const droppers =
           $$ begin return case when new.body ~ 'dropped' then null else new end; end $$;
          create trigger dropping before insert on bursar_audit.line
            for each row execute function public.drop_line()`,
+        `create function public.remove_line() returns trigger language plpgsql security definer as
+          $$ begin delete from bursar_audit.line as line
+             where line.chain = new.chain and line.sequence = new.sequence and new.body ~ 'dropped';
+             return null; end $$;
+         create trigger zz_dropping after insert on bursar_audit.line
+           for each row execute function public.remove_line()`,
+        `create function public.remove_line() returns trigger language plpgsql security definer as
+          $$ begin delete from bursar_audit.line as line
+             where line.chain = new.chain and line.sequence = new.sequence and new.body ~ 'dropped';
+             return null; end $$;
+         create constraint trigger zz_dropping after insert on bursar_audit.line
+           deferrable initially deferred for each row execute function public.remove_line()`,
+        `create function public.change_line() returns trigger language plpgsql as
+          $$ begin new.body := replace(new.body, 'dropped', 'changed'); return new; end $$;
+         create trigger dropping before insert on bursar_audit.line
+           for each row execute function public.change_line()`,
         `create rule dropping as on insert to bursar_audit.line
            where new.body ~ 'dropped' do instead nothing`,
       ]
@@ -164,6 +180,9 @@ const droppers =
            begin select raise(ignore); end`,
         `create trigger dropping after insert on audit_line when new.body like '%dropped%'
            begin delete from audit_line where chain = new.chain and sequence = new.sequence; end`,
+        `create trigger changing after insert on audit_line when new.body like '%dropped%'
+           begin update audit_line set body = '{}'
+             where chain = new.chain and sequence = new.sequence; end`,
       ]
 
 test('a write that the store drops without an error rejects, and so do those that share its commit', async (t) => {
@@ -174,14 +193,12 @@ test('a write that the store drops without an error rejects, and so do those tha
     await behindTheBack(place, ({ session }) => session.run(dropper))
     const together = [put('dropped'), put('b', 'other')].map(log.write)
     for (const written of together) await assert.rejects(written, StoreUnavailable)
-    // PostgreSQL refuses every insert that says how many rows it stored, where there is a rule.
-    const isWritten = await log.write(put('c')).then(
-      () => true,
-      () => !dropper.startsWith('create rule'),
-    )
+    await log.write(put('c'))
     const lines = await behindTheBack(place, ({ reader }) => allLines(reader))
-    const isStored = entriesOf(lines).some(({ ids }) => ids?.includes('c'))
-    assert.equal(isStored, isWritten, dropper)
+    assert.ok(
+      entriesOf(lines).some(({ ids }) => ids?.includes('c')),
+      dropper,
+    )
   }
 })
 

@@ -59,9 +59,12 @@ async function newPlace(context: TestContext): Promise<Place> {
   }
 }
 
+/** Later steps that only this engine has. */
+const ownSteps = isPostgres ? ['audit-append'] : []
+
 const stepNames = async (place: Place) => {
   const rows = await place.ask(`select name from ${tableName('schema_migration')} order by name`)
-  return rows.flat()
+  return rows.flat().filter((name) => !ownSteps.includes(String(name)))
 }
 
 test('one step creates each database, and each table of records is created by one step', () => {
@@ -70,6 +73,7 @@ test('one step creates each database, and each table of records is created by on
     [
       ['records', 'records'],
       ['credentials', 'credentials'],
+      ...ownSteps.map((name) => [name, 'credentials']),
     ],
   )
   for (const later of [[], [{ createKind: 'statements' }]] as const) {
@@ -148,7 +152,7 @@ test('a later column is filled, from stored records and from replaced versions',
   const [deleted, position] = isPostgres
     ? ['false', `'p'`]
     : ['0', `unhex('8000000000000000${id.replaceAll('-', '')}')`]
-  await place.migrate(steps.slice(0, 2))
+  await place.migrate(steps.toSpliced(2, 1))
   await place.ask(`insert into ${table}
     (customer, deleted, position${isPostgres ? ', id' : ''}, status, body, stored_at, change, event, checksum) values
     (7, ${deleted}, ${position}${isPostgres ? `, '${id}'` : ''}, 'PENDING', '{"profile_id":"now"}', 9, 4, 1, 0)`)

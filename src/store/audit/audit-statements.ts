@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import type { AuditAnchor, AuditLine, AuditPart, AuditPlace, ReadLine } from '../audit.ts'
 import { type Dialect, openParameters } from '../dialect.ts'
 import { type NamedRow, text, whole } from '../row.ts'
-import type { Statement } from '../session.ts'
+import type { Statement, Value } from '../session.ts'
 
 const types = {
   chain: 'text',
@@ -15,13 +15,27 @@ const types = {
 
 const columns = Object.keys(types).join(', ')
 
-/**
- * Adds lines, and returns a row for each that is stored. The text is the same for every number of
- * them.
- */
-export function insertLines(dialect: Dialect, lines: readonly AuditLine[]): Statement {
-  const { auditTable, unnest, list, durably } = dialect
-  const added = unnest('added', {
+/** Adds lines. The text is the same for every number of them. */
+export const insertLines = (dialect: Dialect, lines: readonly AuditLine[]): Statement => ({
+  text: `insert into ${dialect.auditTable('line')} (${columns})
+    select ${columns} from ${added(dialect)}`,
+  values: listsOf(dialect, lines),
+  prepare: true,
+})
+
+/** How many of these very lines are stored, for a writer that may read them. */
+export const countLines = (dialect: Dialect, lines: readonly AuditLine[]): Statement => ({
+  text: `select count(*) as stored from ${added(dialect)}
+    cross join ${dialect.auditTable('line')} as line
+    where ${Object.keys(types)
+      .map((column) => `line.${column} = added.${column}`)
+      .join(' and ')}`,
+  values: listsOf(dialect, lines),
+  prepare: true,
+})
+
+const added = ({ unnest }: Dialect): string =>
+  unnest('added', {
     chain: 'text[]',
     sequence: 'bigint[]',
     at: 'bigint[]',
@@ -29,31 +43,16 @@ export function insertLines(dialect: Dialect, lines: readonly AuditLine[]): Stat
     body: 'text[]',
     digest: 'text[]',
   })
-  return {
-    text: `insert into ${auditTable('line')} (${columns})
-      select ${columns} from ${added}${durably} returning 1`,
-    values: [
-      list(lines.map(({ chain }) => chain)),
-      list(lines.map(({ sequence }) => Number(sequence))),
-      list(lines.map(({ at }) => Number(at))),
-      list(lines.map(({ keyId }) => keyId)),
-      list(lines.map(({ body }) => body)),
-      list(lines.map(({ digest }) => digest)),
-    ],
-    prepare: true,
-  }
-}
 
-/** How many of the lines are stored, for a writer that may read them. */
-export function countLines(dialect: Dialect, lines: readonly AuditLine[]): Statement {
-  const { auditTable, isAnyOf, list } = dialect
-  return {
-    text: `select count(*) as stored from ${auditTable('line')}
-      where chain = $1 and ${isAnyOf('sequence', '$2')}`,
-    values: [lines[0]?.chain ?? '', list(lines.map(({ sequence }) => Number(sequence)))],
-    prepare: true,
-  }
-}
+/** A list for each column of the lines. */
+export const listsOf = ({ list }: Dialect, lines: readonly AuditLine[]): readonly Value[] => [
+  list(lines.map(({ chain }) => chain)),
+  list(lines.map(({ sequence }) => Number(sequence))),
+  list(lines.map(({ at }) => Number(at))),
+  list(lines.map(({ keyId }) => keyId)),
+  list(lines.map(({ body }) => body)),
+  list(lines.map(({ digest }) => digest)),
+]
 
 /** The statements of those who read the log and delete what need not be kept. */
 export function auditStatements(dialect: Dialect) {

@@ -21,10 +21,6 @@ export const dialect: Dialect = {
   tableName: (table) => `bursar.${table}`,
   auditTable: (table) => `bursar_audit.${table}`,
   auditSchema: 'create schema bursar_audit;',
-  durably: `, (select set_config('synchronous_commit', case current_setting('synchronous_commit')
-        when 'off' then 'on' when 'local' then 'on'
-        else current_setting('synchronous_commit') end, true) as is_set) as durable
-      where durable.is_set is not null`,
   // The planner finds the index, because each is for one column and has its condition.
   indexedBy: () => '',
   parameter: (number, type) => `$${number}::${type}`,

@@ -44,8 +44,13 @@ const laterSteps: readonly LaterStep[] = [
   { name: 'client-marks', database: 'credentials', sql: createMarks },
 ]
 
-/** What one engine adds to the first step of each database: triggers, functions and policies. */
-export type OwnStatements = Readonly<Record<DatabaseName, string>>
+/**
+ * What one engine adds: to the first step of each database, and in steps of a later release. These
+ * are triggers, functions and policies.
+ */
+export type OwnStatements = Readonly<Record<DatabaseName, string>> & {
+  readonly later?: readonly LaterStep[]
+}
 
 /**
  * Every step of the schema. The first step of each database creates the tables of 0.1.0, and so no
@@ -91,7 +96,7 @@ export function schemaSteps(
   const steps = [
     { name: 'records', database: 'records', sql: records.join('\n') },
     { name: 'credentials', database: 'credentials', sql: credentials.join('\n') },
-    ...later.map(sqlOf),
+    ...[...later, ...(own.later ?? [])].map(sqlOf),
   ] as const
   return steps.map((step) => ({ ...step, fingerprint: fingerprintOf(step.sql) }))
 }

@@ -6,7 +6,6 @@ export const dialect: Dialect = {
   tableName: (table) => table,
   auditTable: (table) => `audit_${table}`,
   auditSchema: '',
-  durably: '',
   indexedBy: (index) => `indexed by ${index}`,
   parameter: (number) => `$${number}`,
   list: (values) => JSON.stringify(values),

@@ -114,13 +114,14 @@ const RIGHTS = `
     select 'create', 'database ' || current_database()
     where has_database_privilege(current_user, current_database(), 'create')
     union all
-    select 'execute', 'function ' || case when nspname = 'bursar' then proname
-      else nspname || '.' || proname end
+    select 'execute', 'function ' || called.name
     from pg_proc join pg_namespace on pg_namespace.oid = pronamespace
     join pg_roles as owner on owner.oid = proowner
+    cross join lateral (select case when nspname = 'bursar' then proname
+      else nspname || '.' || proname end) as called (name)
     where has_function_privilege(current_user, pg_proc.oid, 'execute')
       and has_schema_privilege(current_user, pg_namespace.oid, 'usage')
-      and (nspname = 'bursar' and proname = any($1::text[]) or prosecdef
+      and (called.name = any($1::text[]) or prosecdef
         and not pg_has_role(current_user, proowner, 'usage')
         and nspname not in ('pg_catalog', 'information_schema')
         and not exists (select from pg_depend where classid = 'pg_proc'::regclass

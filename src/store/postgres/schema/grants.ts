@@ -119,10 +119,13 @@ export function grantStatements({ app, operator }: Roles): string {
   return [...schema, ...tables, ...auditGrants(toApp, toOperator)].join(';\n')
 }
 
-/** The functions that statements of each role call. PUBLIC may execute them. */
+/** The functions by which lines are added to the audit log. */
+const auditFunctions = ['bursar_audit.append', 'bursar_audit.stored']
+
+/** The functions that statements of each role call. PUBLIC may execute those of `bursar`. */
 export const neededFunctions: Readonly<Record<keyof Roles, readonly string[]>> = {
-  app: ['clock_microseconds', 'issue_fee_quotes'],
-  operator: ['clock_microseconds'],
+  app: ['clock_microseconds', 'issue_fee_quotes', ...auditFunctions],
+  operator: ['clock_microseconds', ...auditFunctions],
 }
 
 /**
@@ -141,6 +144,10 @@ export const auditRights: Readonly<Record<string, Omit<Access, 'isProtected'>>> 
 const auditGrants = (toApp: string, toOperator: string): readonly string[] => [
   `revoke all on all tables in schema bursar_audit from public, ${toApp}, ${toOperator}`,
   `grant usage on schema bursar_audit to ${toApp}, ${toOperator}`,
+  ...auditFunctions.flatMap((name) => [
+    `revoke all on function ${name} from public`,
+    `grant execute on function ${name} to ${toApp}, ${toOperator}`,
+  ]),
   ...Object.entries(auditRights).flatMap(([table, { app, operator }]) => [
     ...(app === '' ? [] : [`grant ${app} on ${table} to ${toApp}`]),
     `grant ${operator} on ${table} to ${toOperator}`,

@@ -29,6 +29,9 @@ const sqlFile = (name: string): string => readFileSync(new URL(name, import.meta
 export const ownStatements: OwnStatements = {
   records: sqlFile('./records.sql'),
   credentials: [sqlFile('./credentials.sql'), sqlFile('./fee-quotes.sql')].join('\n'),
+  later: [
+    { name: 'audit-append', database: 'credentials', sql: () => sqlFile('./audit-append.sql') },
+  ],
 }
 
 const allSteps = schemaSteps(dialect, ownStatements)

@@ -1,0 +1,28 @@
+-- How many of these very lines are stored. It runs as the owner, because the roles that add lines
+-- may not read them. Only a caller who knows all of a line learns of it.
+create function bursar_audit.stored(
+  chains text[], sequences bigint[], ats bigint[], key_ids text[], bodies text[], digests text[]
+) returns bigint language sql security definer
+set search_path = pg_catalog as $stored$
+  select count(*) from unnest(chains, sequences, ats, key_ids, bodies, digests)
+    as added (chain, sequence, at, key_id, body, digest)
+  join bursar_audit.line using (chain, sequence, at, key_id, body, digest)
+$stored$;
+
+-- Adds lines with the rights of the caller, in one round trip and one commit that is on disk.
+-- Returns how many of them the commit will have. A trigger may delete a line after its insert, and
+-- a deferred one does so at the commit unless it runs before.
+create function bursar_audit.append(
+  chains text[], sequences bigint[], ats bigint[], key_ids text[], bodies text[], digests text[]
+) returns bigint language plpgsql
+set search_path = pg_catalog as $append$
+begin
+  if current_setting('synchronous_commit') in ('off', 'local') then
+    perform set_config('synchronous_commit', 'on', true);
+  end if;
+  insert into bursar_audit.line (chain, sequence, at, key_id, body, digest)
+  select * from unnest(chains, sequences, ats, key_ids, bodies, digests);
+  set constraints all immediate;
+  return bursar_audit.stored(chains, sequences, ats, key_ids, bodies, digests);
+end
+$append$;
