@@ -95,8 +95,10 @@ async function examineWith(
     backupCheck(backupsOf(config, options), clock),
   ])
   const store = await runAll(await storeChecks(config, clock))
-  // A store that cannot be opened would be reported again by each further check.
-  if (store.some(({ status }) => status !== 'ok')) return [...first, ...store]
+  // A store that cannot be opened would be reported again by each further check. What a host has
+  // beside it does not hinder them, and may be there for good.
+  const hinders = ({ name, status }: Checked) => status !== 'ok' && name !== 'surroundings'
+  if (store.some(hinders)) return [...first, ...store]
   const inside = await runAll([
     ...keyChecks({ config, clock, using: usingStore(config, clock) }),
     countsCheck({ using: usingRecords(config, clock) }),

@@ -281,6 +281,81 @@ describe('doctor on PostgreSQL', { skip: testStore !== 'postgres' && 'needs Post
       /^schema: the rule dropping of bursar\.client is not one of this program$/,
     ],
     [
+      `alter trigger stamped on bursar.client rename to stamped_once;
+       create trigger stamped before insert or update of name on bursar.client
+         for each row execute function bursar.stamp_revision()`,
+      `drop trigger stamped on bursar.client;
+       alter trigger stamped_once on bursar.client rename to stamped`,
+      /^schema: the trigger stamped of bursar\.client is not as this program makes it$/,
+    ],
+    [
+      'alter trigger counts_up on bursar.credential_revision rename to counts',
+      'alter trigger counts on bursar.credential_revision rename to counts_up',
+      /^schema: the trigger counts_up of bursar\.credential_revision is missing$/,
+    ],
+    [
+      `alter function bursar.keep_or_erase() rename to kept_aside;
+       create function bursar.keep_or_erase() returns trigger language plpgsql
+         set search_path = pg_catalog as $$ begin return new; end $$`,
+      `drop function bursar.keep_or_erase();
+       alter function bursar.kept_aside() rename to keep_or_erase`,
+      /^schema: the function bursar\.keep_or_erase is not as this program makes it$/,
+    ],
+    [
+      'alter function bursar_audit.note_seen() security invoker',
+      'alter function bursar_audit.note_seen() security definer',
+      /^schema: the function bursar_audit\.note_seen is not as this program makes it$/,
+    ],
+    [
+      'alter function bursar.refuse_hidden_rows() reset search_path',
+      'alter function bursar.refuse_hidden_rows() set search_path = pg_catalog',
+      /^schema: the function bursar\.refuse_hidden_rows is not as this program makes it$/,
+    ],
+    [
+      'alter function bursar.stamp_revision() rename to stamped',
+      'alter function bursar.stamped() rename to stamp_revision',
+      /^schema: the function bursar\.stamp_revision is missing$/,
+    ],
+    [
+      `create function bursar.added() returns bigint language sql as 'select 1'`,
+      'drop function bursar.added()',
+      /^schema: the function bursar\.added is not one of this program$/,
+    ],
+    [
+      'alter default privileges for role owner grant select on tables to public',
+      'alter default privileges for role owner revoke select on tables from public',
+      /^surroundings: the default privileges of role owner change the rights on new tables$/,
+    ],
+    [
+      'alter default privileges in schema bursar grant execute on functions to bursar',
+      'alter default privileges in schema bursar revoke execute on functions from bursar',
+      /^surroundings: the default privileges of role postgres in schema bursar change the rights on new functions$/,
+    ],
+    [
+      `create function public.at_ddl() returns event_trigger language plpgsql as $$ begin end $$;
+       create event trigger at_ddl on ddl_command_end execute function public.at_ddl()`,
+      'drop event trigger at_ddl; drop function public.at_ddl()',
+      /^surroundings: the event trigger at_ddl runs public\.at_ddl at ddl_command_end$/,
+    ],
+    [
+      'create publication records for table bursar.statement',
+      'drop publication records',
+      /^surroundings: the publication records has table bursar\.statement$/,
+    ],
+    [
+      'create publication everything for all tables',
+      'drop publication everything',
+      /^surroundings: the publication everything has \d+ tables of Bursar$/,
+    ],
+    [
+      `create subscription records connection 'dbname=nowhere' publication records
+         with (connect = false, slot_name = none, enabled = false);
+       insert into pg_subscription_rel
+         select oid, 'bursar.statement'::regclass, 'i', null from pg_subscription`,
+      'drop subscription records',
+      /^surroundings: the subscription records writes table bursar\.statement$/,
+    ],
+    [
       `update pg_index set indisvalid = false where indexrelid = 'bursar.statement_by_ref_id'::regclass`,
       `update pg_index set indisvalid = true where indexrelid = 'bursar.statement_by_ref_id'::regclass`,
       /^schema: the index (bursar.)?statement_by_ref_id is not valid; run reindex$/,
@@ -306,6 +381,17 @@ describe('doctor on PostgreSQL', { skip: testStore !== 'postgres' && 'needs Post
       }
     })
   }
+
+  test('checks the keys of a store beside which a host has an event trigger', async () => {
+    await asSuperuser(`
+      create function public.at_ddl() returns event_trigger language plpgsql as $$ begin end $$;
+      create event trigger at_ddl on ddl_command_end execute function public.at_ddl()`)
+    const { out } = await runBursar(url('bursar'), ['doctor', '--json'], '', environment())
+    await asSuperuser('drop event trigger at_ddl; drop function public.at_ddl()')
+    const checks: readonly { name: string; status: string }[] = JSON.parse(out).checks
+    const statusOf = (wanted: string) => checks.find(({ name }) => name === wanted)?.status
+    assert.deepEqual(['surroundings', 'keys'].map(statusOf), ['failed', 'ok'])
+  })
 
   test('finds nothing after migrate has taken back what was granted', async () => {
     await asSuperuser(`

@@ -15,6 +15,7 @@ import { settingFindings } from '../schema/session-settings.ts'
 import { foreignRowFindings, policyFindings, unprotectedFindings } from './policy-findings.ts'
 import { customersRole, ofFit, operatorsRole, roleFindings } from './role-findings.ts'
 import { standbyFindings } from './standby-findings.ts'
+import { surroundingFindings } from './surrounding-findings.ts'
 
 type Inspected = {
   readonly config: Config
@@ -45,6 +46,7 @@ export function postgresChecks({ config, clock }: Inspected): readonly Check[] {
     },
     { name: 'durability', find: () => onPrimary(durabilityFindings) },
     { name: 'schema', find: () => onPrimary(schemaFindings) },
+    { name: 'surroundings', find: () => onPrimary(surroundingFindings) },
     {
       name: 'roles',
       find: async () => [

@@ -159,7 +159,7 @@ const auditGrants = (toApp: string, toOperator: string): readonly string[] => [
  * `--enable-row-security` would be empty and succeed. A session that says so reads every row: the
  * owner could lift the policies anyway, but that would lock the tables.
  */
-const refuseHiddenRows = `
+export const refuseHiddenRows = `
   create or replace function bursar.refuse_hidden_rows() returns boolean language plpgsql
   set search_path = pg_catalog as $refuse$
   begin

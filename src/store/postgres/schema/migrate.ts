@@ -34,7 +34,7 @@ export const ownStatements: OwnStatements = {
   ],
 }
 
-const allSteps = schemaSteps(dialect, ownStatements)
+export const allSteps = schemaSteps(dialect, ownStatements)
 
 /** An arbitrary key, unlikely to be the advisory lock of another program. */
 const MIGRATION_LOCK = '4725690212845'

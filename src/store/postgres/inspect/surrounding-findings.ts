@@ -1,0 +1,44 @@
+import type { Finding } from '../../../platform/finding.ts'
+import { text } from '../../row.ts'
+import type { Connection } from '../driver/connection.ts'
+
+/** What a database has beside the schemas of the program, and what reaches into them. */
+export async function surroundingFindings(session: Connection): Promise<readonly Finding[]> {
+  const rows = await session.rows({ text: SURROUNDINGS })
+  return rows.map((row) => ({
+    what: text(row, 'what'),
+    why: text(row, 'why'),
+    fix: 'drop it as the owner of the database, or take the tables of Bursar out of it',
+  }))
+}
+
+/** None of it is made by `migrate`. Event triggers of extensions come with the extension. */
+const SURROUNDINGS = `
+  select 'the event trigger ' || evtname || ' runs ' || evtfoid::regproc || ' at ' || evtevent as what,
+    'it runs with the rights of whoever changes the schema or signs in, and may change what they do' as why
+  from pg_event_trigger
+  where evtenabled <> 'D' and not exists (select from pg_depend
+    where classid = 'pg_event_trigger'::regclass and objid = pg_event_trigger.oid and deptype = 'e')
+  union all
+  select 'the default privileges of role ' || pg_get_userbyid(defaclrole)
+      || coalesce(' in schema ' || nspname, '') || ' change the rights on new '
+      || case defaclobjtype when 'r' then 'tables' when 'S' then 'sequences' when 'f' then 'functions'
+        when 'T' then 'types' else 'schemas' end,
+    'what the next migration makes has other rights than the program gives'
+  from pg_default_acl left join pg_namespace on pg_namespace.oid = defaclnamespace
+  where case when defaclnamespace = 0
+    then defaclrole in (select nspowner from pg_namespace where nspname in ('bursar', 'bursar_audit'))
+    else nspname in ('bursar', 'bursar_audit') end
+  union all
+  select 'the publication ' || pubname || ' has ' || case count(*)
+      when 1 then 'table ' || min(schemaname || '.' || tablename) else count(*) || ' tables of Bursar' end,
+    'its subscribers copy records of every customer'
+  from pg_publication_tables where schemaname in ('bursar', 'bursar_audit') group by pubname
+  union all
+  select 'the subscription ' || subname || ' writes ' || case count(*)
+      when 1 then 'table ' || min(srrelid::regclass::text) else count(*) || ' tables of Bursar' end,
+    'it changes records past the program'
+  from pg_subscription_rel join pg_subscription on pg_subscription.oid = srsubid
+  join pg_class on pg_class.oid = srrelid join pg_namespace on pg_namespace.oid = relnamespace
+  where nspname in ('bursar', 'bursar_audit') group by subname
+  order by 1`
