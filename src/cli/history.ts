@@ -4,7 +4,7 @@ import { describeHistory } from '../history/history-work.ts'
 import { limits } from '../platform/limits.ts'
 import { systemTime } from '../platform/time.ts'
 import { resourceOf } from '../resources/catalogue.ts'
-import type { History, PruneKey } from '../store/records/history.ts'
+import type { History, PruneKey, VersionPlace } from '../store/records/history.ts'
 import type { OperatorRecords } from '../store/records.ts'
 import { counted } from '../values/counted.ts'
 import { parseInstant, printInstant } from '../values/instant.ts'
@@ -63,7 +63,7 @@ function showCommand(output: Output): Command {
   })
 }
 
-type ReadPart = (after: bigint | undefined) => ReturnType<OperatorRecords['history']>
+type ReadPart = (after: VersionPlace | undefined) => ReturnType<OperatorRecords['history']>
 
 type WholeHistory = Pick<History, 'customerId' | 'keptSince'> & {
   readonly versions: readonly Described[]
@@ -71,13 +71,13 @@ type WholeHistory = Pick<History, 'customerId' | 'keptSince'> & {
 
 async function readAll(read: ReadPart): Promise<WholeHistory | undefined> {
   const all: Described[] = []
-  let after: bigint | undefined
+  let after: VersionPlace | undefined
   for (;;) {
     const part = await read(after)
     if (part === undefined) return undefined
     all.push(...describeHistory(part).versions)
     if (!part.more) return { ...part, versions: all }
-    after = part.versions.at(-1)?.storedAt
+    after = part.versions.at(-1)
   }
 }
 

@@ -14,6 +14,11 @@ export const pagingParameters = (orderBy: 'CREATED_AT' | undefined) =>
     page_cursor: pageCursor,
   }) as const
 
+/** Why a cursor that was right once may be refused. */
+export const cursorGone = {
+  description: 'What the cursor comes after was lost in a recovery; read from the first page.',
+}
+
 export const pageCursor: Field<string> = {
   schema: Type.String(),
   description: 'The `next_page_cursor` of the page before; empty for the first page.',

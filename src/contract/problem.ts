@@ -111,9 +111,9 @@ const plainProblems = {
   gone: {
     status: 410,
     meaning:
-      'What was stored at that time is unknown, since the records are kept from a later one; or events after the cursor are gone.',
+      'What was stored at that time is unknown, since the records are kept from a later one; or what follows a cursor is not known any more.',
     remedy:
-      'Ask for a later time; `meta.kept_since` is the first one. For events, read the lists, then the events without a cursor.',
+      'Ask for a later time; `meta.kept_since` is the first one. For events, read the lists, then the events without a cursor; read another list from its first page.',
   },
   preconditionFailed: {
     status: 412,

@@ -13,7 +13,7 @@ import {
   POSITION_BYTES,
   type Position,
 } from '../store/position.ts'
-import type { StoredEvent } from '../store/records/events.ts'
+import { placeAfter, type StoredEvent } from '../store/records/events.ts'
 import type { Store } from '../store/records.ts'
 import { describeEvent } from './describe-event.ts'
 import type { EventWaits } from './event-waits.ts'
@@ -106,9 +106,9 @@ async function changesOfOne(
   const asked = { kinds, order: 'ASC', after: place, limit } as const
   const { events, more, changes, pruned, secret } = await operator.eventsOf(boundTo).page(asked)
   const items = events.map((event) => describeChange(boundTo, event, secret))
-  const start = place ?? { change: 0n, storedAt: 0n, pruned }
+  const start = place ?? { change: 0n, digest: 0n, pruned }
   const newest = events.at(-1)
-  const last = newest === undefined ? start : { ...newest, pruned: start.pruned }
+  const last = newest === undefined ? start : placeAfter(newest, start.pruned)
   return { items, more, last: eventPosition(last), changes }
 }
 

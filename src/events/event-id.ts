@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { StoredEvent } from '../store/records/events.ts'
+import { eventContent, type StoredEvent } from '../store/records/events.ts'
 import { uuidText } from '../values/uuid-text.ts'
 
 /**
@@ -37,8 +37,8 @@ function sealed(secret: Uint8Array, named: bigint): string {
   return uuidText(hex)
 }
 
-const contentOf = (secret: Uint8Array, { kind, id, action, storedAt }: StoredEvent): bigint =>
-  digest(secret, 'content', `${kind} ${id} ${action} ${storedAt}`) >> (ID_BITS - CONTENT_BITS)
+const contentOf = (secret: Uint8Array, event: StoredEvent): bigint =>
+  digest(secret, 'content', eventContent(event)) >> (ID_BITS - CONTENT_BITS)
 
 const maskOf = (secret: Uint8Array, tag: bigint): bigint =>
   digest(secret, 'mask', tag.toString(16)) & NAMED

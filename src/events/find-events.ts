@@ -7,6 +7,7 @@ import {
   allNumbers,
   type EventPlace,
   type EventRange,
+  placeAfter,
   type StoredEvent,
 } from '../store/records/events.ts'
 import type { Store } from '../store/records.ts'
@@ -76,12 +77,8 @@ export async function findEvents(
     limit,
   })
   const { events, changes, pruned, secret } = page
-  const placeOf = (event: Pick<StoredEvent, 'change' | 'storedAt'> | undefined) =>
-    event && {
-      change: event.change,
-      storedAt: event.storedAt,
-      pruned: after?.pruned ?? pruned,
-    }
+  const placeOf = (event: StoredEvent | undefined) =>
+    event && placeAfter(event, after?.pruned ?? pruned)
   const sign = order === 'ASC' ? 1n : -1n
   const inOrder = [compared?.first, compared?.last, events[0], events.at(-1)]
     .filter((event) => event !== undefined)
@@ -121,7 +118,7 @@ export function resumeOf(
   { order, after }: EventsQuery,
   { first, last, pruned }: FoundEvents,
 ): EventPlace {
-  return (order === 'ASC' ? last : first) ?? after ?? { change: 0n, storedAt: 0n, pruned }
+  return (order === 'ASC' ? last : first) ?? after ?? { change: 0n, digest: 0n, pruned }
 }
 
 export function readQuery({ caller, parameters, after }: WorkInput<Principal>): EventsQuery {

@@ -5,8 +5,14 @@ import type { RecordInput, Resource } from '../contract/resource.ts'
 import type { Clock } from '../platform/clock.ts'
 import { limits } from '../platform/limits.ts'
 import { turn } from '../platform/time.ts'
-import { positionMicros, positionOf } from '../store/position.ts'
-import type { History, RecordName, Version, VersionOrigin } from '../store/records/history.ts'
+import { type Position, positionId, positionMicros, positionOf } from '../store/position.ts'
+import type {
+  History,
+  RecordName,
+  Version,
+  VersionOrigin,
+  VersionPlace,
+} from '../store/records/history.ts'
 import type { Store } from '../store/records.ts'
 import { printInstant } from '../values/instant.ts'
 import { changedMembers } from './changed-members.ts'
@@ -33,7 +39,7 @@ export const historyWork =
     const versions: object[] = []
     let keptSince = 0n
     let customer = ''
-    let after = input.after && positionMicros(input.after)
+    let after: VersionPlace | undefined = input.after && placeOf(input.after)
     let bytes = 0
     let last: Version | undefined
     let hasMore = true
@@ -46,7 +52,7 @@ export const historyWork =
       versions.push(...describeHistory(history, view).versions)
       for (const { line } of history.versions) bytes += line.length
       last = history.versions.at(-1)
-      after = last?.storedAt
+      after = last
       hasMore = history.more
       // A step takes some milliseconds, after which other requests have their turn.
       if (hasMore) await turn()
@@ -57,8 +63,14 @@ export const historyWork =
     }
     const end = hasMore ? last : undefined
     const body = { kept_since: printInstant(keptSince), versions }
-    return { body, next: end && positionOf(end.storedAt, idOf(input)) }
+    return { body, next: end && positionOf(end.storedAt, end.version) }
   }
+
+/** A version has as many digits as the id of a position. */
+const placeOf = (position: Position): VersionPlace => ({
+  storedAt: positionMicros(position),
+  version: positionId(position).replaceAll('-', ''),
+})
 
 /** Versions to read next: few while their size is unknown, and as many as a step has bytes for. */
 function stepOf(versions: number, bytes: number, versionsMax: number): number {

@@ -71,6 +71,8 @@ export type Dialect = {
   readonly isReplica: string
   /** The present time by the clock of the store, in microseconds. */
   readonly now: string
+  /** A random number below 2^53, another one in each row. */
+  readonly random: string
   /** The first and the last of the positions of a group. */
   readonly lowest: string
   readonly highest: string

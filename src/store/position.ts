@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { uuidText } from '../values/uuid-text.ts'
+import { placeDigest } from './lost-places.ts'
 import type { RecordRead } from './record-reads.ts'
 import type { CustomerPlace } from './records/customer-entries.ts'
 import type { ChangePlace, EventPlace } from './records/events.ts'
@@ -45,29 +46,29 @@ export const positionText = (position: Position): string =>
   Buffer.from(position.subarray(TIME_BYTES)).toString('latin1')
 
 /** A place among the events of a customer, as a position. */
-export function eventPosition({ storedAt, change, pruned }: EventPlace): Position {
+export function eventPosition({ digest, change, pruned }: EventPlace): Position {
   const numbers = Buffer.alloc(POSITION_BYTES - TIME_BYTES)
   numbers.writeBigInt64BE(change)
   numbers.writeBigInt64BE(pruned, numbers.length / 2)
-  return Buffer.concat([timePrefix(storedAt), numbers])
+  return Buffer.concat([timePrefix(digest), numbers])
 }
 
 /** The place of a position that `eventPosition` has made. */
 export function eventPlaceOf(position: Position): EventPlace {
   const numbers = Buffer.from(position.subarray(TIME_BYTES))
   return {
-    storedAt: positionMicros(position),
+    digest: positionMicros(position),
     change: numbers.readBigInt64BE(),
     pruned: numbers.readBigInt64BE(numbers.length / 2),
   }
 }
 
 /** A place in the log of changes, as a position. */
-export function changePosition({ seq, offset, begun, listedAt }: ChangePlace): Position {
+export function changePosition({ seq, offset, begun, salt }: ChangePlace): Position {
   const rest = Buffer.alloc(POSITION_BYTES - TIME_BYTES)
   rest.writeUInt16BE(offset)
   rest.writeUIntBE(Number(begun), 2, 6)
-  rest.writeBigInt64BE(listedAt, 8)
+  rest.writeBigInt64BE(salt, 8)
   return Buffer.concat([timePrefix(seq), rest])
 }
 
@@ -78,22 +79,35 @@ export function changePlaceOf(position: Position): ChangePlace {
     seq: positionMicros(position),
     offset: rest.readUInt16BE(),
     begun: BigInt(rest.readUIntBE(2, 6)),
-    listedAt: rest.readBigInt64BE(8),
+    salt: rest.readBigInt64BE(8),
   }
 }
 
 /** A place in the list of customers, as a position. */
-export function customerPosition({ customer, place }: CustomerPlace): Position {
+export function customerPosition({ customer, place, idDigest, termDigest }: CustomerPlace) {
   const rest = Buffer.alloc(POSITION_BYTES - TIME_BYTES)
   rest.writeUInt16BE(place)
+  rest.writeUIntBE(termDigest, 2, TERM_DIGEST_BYTES)
+  rest.writeBigInt64BE(idDigest, 2 + TERM_DIGEST_BYTES)
   return Buffer.concat([timePrefix(customer), rest])
 }
 
 /** The place of a position that `customerPosition` has made. */
-export const customerPlaceOf = (position: Position): CustomerPlace => ({
-  customer: positionMicros(position),
-  place: Buffer.from(position.subarray(TIME_BYTES)).readUInt16BE(),
-})
+export function customerPlaceOf(position: Position): CustomerPlace {
+  const rest = Buffer.from(position.subarray(TIME_BYTES))
+  return {
+    customer: positionMicros(position),
+    place: rest.readUInt16BE(),
+    termDigest: rest.readUIntBE(2, TERM_DIGEST_BYTES),
+    idDigest: rest.readBigInt64BE(2 + TERM_DIGEST_BYTES),
+  }
+}
+
+const TERM_DIGEST_BYTES = 6
+
+/** The same of a term, in the bytes that a position has for it. */
+export const termDigestOf = (term: string): number =>
+  Number(BigInt.asUintN(8 * TERM_DIGEST_BYTES, placeDigest(term)))
 
 /** A place in the list of who saw a record, as a position. */
 export function readPosition({ at, number }: Pick<RecordRead, 'at' | 'number'>): Position {

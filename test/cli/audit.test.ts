@@ -70,6 +70,7 @@ test('a command has an entry before its work, and one after it with what it chan
     'credentials',
     'events-by-type',
     'records',
+    'salts',
   ])
   const [begun, done] = commandsOf(entries)
   const command = {

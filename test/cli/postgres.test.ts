@@ -52,6 +52,7 @@ describe('migrate', () => {
       'credentials',
       'events-by-type',
       'records',
+      'salts',
     ])
   })
 

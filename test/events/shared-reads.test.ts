@@ -38,11 +38,11 @@ const query: EventsQuery = {
   types: new Set(['statement.created', 'statement.updated']),
   times: { from: 5n, before: undefined },
   order: 'ASC',
-  after: { change: 7n, storedAt: 8n, pruned: 9n },
+  after: { change: 7n, digest: 8n, pruned: 9n },
   limit: 10,
 }
 
-const place = { change: 7n, storedAt: 8n, pruned: 9n }
+const place = { change: 7n, digest: 8n, pruned: 9n }
 
 /** Each differs from `query` in one way. */
 const others: readonly EventsQuery[] = [
@@ -60,7 +60,7 @@ const others: readonly EventsQuery[] = [
   { ...query, order: 'DESC' },
   { ...query, after: undefined },
   { ...query, after: { ...place, change: 8n } },
-  { ...query, after: { ...place, storedAt: 9n } },
+  { ...query, after: { ...place, digest: 9n } },
   { ...query, after: { ...place, pruned: 10n } },
   { ...query, limit: 11 },
 ]

@@ -2,7 +2,7 @@ import { runGroup } from '../support/run-group.ts'
 
 await runGroup(
   'postgres',
-  'operations/{create-crypto-withdrawal-fee,list-events}.test.ts',
+  'operations/{create-crypto-withdrawal-fee,list-events,recovery}.test.ts',
   'operations/ingest/*.test.ts',
   'oauth/{client-seal,commands,credential-store,persons,token-endpoint,token-states}.test.ts',
 )

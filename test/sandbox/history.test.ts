@@ -70,10 +70,12 @@ function tablesOf(path: string) {
     superseded: rows(`select *, ${unsealed('body')} as body, ${unsealed('checksum')} as checksum
       from superseded order by customer, change`),
     ...Object.fromEntries(
-      ['former_value', 'extent', 'kept_since', 'revision', 'origin', 'change_state'].map(
-        (table) => [table, rows(`select * from ${table}`)],
-      ),
+      ['former_value', 'extent', 'kept_since', 'origin', 'change_state'].map((table) => [
+        table,
+        rows(`select * from ${table}`),
+      ]),
     ),
+    revisions: rows('select customer, kind, changed_at, live from revision'),
     customers: rows('select number, id, changes from customer'),
   }
 }

@@ -6,7 +6,7 @@ import { resources } from '../../src/resources/catalogue.ts'
 import { eventKinds } from '../../src/resources/event-types.ts'
 import { fiatAccount } from '../../src/resources/fiat-account.ts'
 import type { ErasePlace } from '../../src/store/records/erasure.ts'
-import { type ChangePlace, EventsUnknown } from '../../src/store/records/events.ts'
+import { type ChangePlace, EventsUnknown, placeAfter } from '../../src/store/records/events.ts'
 import { recordTables } from '../../src/store/schema/tables.ts'
 import { describeStore } from '../support/describe-store.ts'
 import { resourceOf } from '../support/record-store.ts'
@@ -109,8 +109,8 @@ describe('an erasure', () => {
     const feed = eventsOf('acme')
     const page = await feed.page(firstPage)
     const places = [
-      { change: 0n, storedAt: 0n, pruned: page.pruned },
-      ...page.events.map((event) => ({ ...event, pruned: page.pruned })),
+      { change: 0n, digest: 0n, pruned: page.pruned },
+      ...page.events.map((event) => placeAfter(event, page.pruned)),
     ]
     await erase('acme')
     for (const after of places) {
@@ -119,7 +119,7 @@ describe('an erasure', () => {
     }
     const begun = await feed.page(firstPage)
     assert.deepEqual([begun.events, begun.more], [[], false])
-    const start = { change: 0n, storedAt: 0n, pruned: begun.pruned }
+    const start = { change: 0n, digest: 0n, pruned: begun.pruned }
     await tested.take('fiat-accounts', [account(1, 'acme')])
     const later = await feed.page({ ...firstPage, after: start })
     assert.deepEqual(
@@ -189,7 +189,7 @@ describe('an erasure', () => {
     const [row] = await tested.ask("select number from bursar.customer where id = 'acme'")
     const entries = Array.from(
       { length: 2500 },
-      (_, at) => `(${begun.last.seq + BigInt(at + 1)}, ${row?.[0]}, 1, 1, 1)`,
+      (_, at) => `(${begun.last.seq + BigInt(at + 1)}, ${row?.[0]}, 1, 1, 1, 0)`,
     )
     await tested.ask(`insert into bursar.change_log values ${entries.join(',')}`)
     await tested.ask(`update bursar.change_head set seq = ${begun.last.seq + 2500n}`)

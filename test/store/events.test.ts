@@ -3,9 +3,9 @@ import { test } from 'node:test'
 import { asTenant } from '../../src/contract/principal.ts'
 import { eventKinds, eventTypeOf } from '../../src/resources/event-types.ts'
 import {
-  type EventPlace,
   type EventSelection,
   EventsUnknown,
+  placeAfter,
   type StoredEvent,
 } from '../../src/store/records/events.ts'
 import { describeStore } from '../support/describe-store.ts'
@@ -29,11 +29,7 @@ const shown = ({ change, kind, id, action }: StoredEvent) => [
   action,
 ]
 
-const placeOf = ({ change, storedAt }: StoredEvent, pruned = 0n): EventPlace => ({
-  change,
-  storedAt,
-  pruned,
-})
+const placeOf = (event: StoredEvent, pruned = 0n) => placeAfter(event, pruned)
 
 const withdraw = (kind: string, id: string) =>
   tested.store.operator.put(resourceOf(kind), {
@@ -228,7 +224,7 @@ test('a reader that has read what was pruned later goes on; one before that is r
   )
   await assert.rejects(pageOf('acme', { after: placeOf(first) }), EventsUnknown)
   // It has begun after the pruning.
-  const begun = { change: 0n, storedAt: 0n, pruned: 2n }
+  const begun = { change: 0n, digest: 0n, pruned: 2n }
   assert.equal((await pageOf('acme', { after: begun })).events.length, 3)
   assert.deepEqual(
     kept.events.map(({ asOf, storedAt }) => asOf === storedAt),
@@ -256,7 +252,7 @@ test('a place whose event is lost, or is another one, is refused', async () => {
   assert.deepEqual((await pageOf('acme', { after })).events, [])
   const later = { ...after, change: 8n }
   await assert.rejects(pageOf('acme', { after: later }), EventsUnknown)
-  const other = { ...after, storedAt: after.storedAt - 1n }
+  const other = { ...after, digest: after.digest - 1n }
   await assert.rejects(pageOf('acme', { after: other }), EventsUnknown)
 })
 

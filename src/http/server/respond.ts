@@ -1,6 +1,7 @@
 import { echo, Problem, problem } from '../../contract/problem.ts'
 import { type Answer, jsonAnswer, type Request } from '../../contract/request.ts'
 import { limits } from '../../platform/limits.ts'
+import { PlaceLost } from '../../store/lost-places.ts'
 import { EventsUnknown } from '../../store/records/events.ts'
 import { PastUnknown } from '../../store/records/history.ts'
 import { StoreUnavailable } from '../../store/unavailable.ts'
@@ -21,6 +22,7 @@ export function problemOf(failure: unknown): Problem {
   }
   if (failure instanceof PastUnknown) return pastUnknown(failure)
   if (failure instanceof EventsUnknown) return problem('gone', eventsGone)
+  if (failure instanceof PlaceLost) return problem('gone', placeLost)
   return problem('defect', 'something broke on our side; name the request_id when you report it', {
     cause: failure,
   })
@@ -28,6 +30,8 @@ export function problemOf(failure: unknown): Problem {
 
 const eventsGone =
   'events after this cursor are gone; read the lists, then the events without page_cursor'
+
+const placeLost = 'what this cursor comes after is gone; read the list again without page_cursor'
 
 function pastUnknown({ kind, keptSince }: PastUnknown): Problem {
   const since = printInstant(keptSince)

@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { described, numberOf, text } from '../../contract/fields.ts'
 import { about, timestampMember } from '../../contract/members.ts'
 import { operation } from '../../contract/operation.ts'
-import { nextPageCursor, pageCursor } from '../../contract/paging.ts'
+import { cursorGone, nextPageCursor, pageCursor } from '../../contract/paging.ts'
 import { limits } from '../../platform/limits.ts'
 import { recordKinds } from '../../resources/catalogue.ts'
 
@@ -58,6 +58,7 @@ export const listCustomers = operation({
     ),
     page_cursor: pageCursor,
   },
+  answers: { 410: cursorGone },
   view: {
     name: 'CustomersPage',
     schema: Type.Object(

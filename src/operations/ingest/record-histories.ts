@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { described, enumOf, text } from '../../contract/fields.ts'
 import { about, component, enumMember, timestampMember } from '../../contract/members.ts'
 import { type Operation, operation, type PastList, pastList } from '../../contract/operation.ts'
-import { nextPageCursor, pageCursor, pageSize } from '../../contract/paging.ts'
+import { cursorGone, nextPageCursor, pageCursor, pageSize } from '../../contract/paging.ts'
 import { asOf, pastUnknownText } from '../../contract/past-instant.ts'
 import type { Resource } from '../../contract/resource.ts'
 import { resources } from '../../resources/catalogue.ts'
@@ -53,7 +53,10 @@ export const getRecordHistories: readonly Operation[] = resources.map((resource)
         'Whose record it was, where another customer’s record has the id now.',
       ),
     },
-    answers: { 404: { description: `There is no such ${resource.noun}.` } },
+    answers: {
+      404: { description: `There is no such ${resource.noun}.` },
+      410: cursorGone,
+    },
     view: {
       name: `${nameOf(resource)}History`,
       schema: Type.Object(

@@ -1,5 +1,7 @@
 import { foldAscii, foldText } from '../../values/display-name.ts'
 import type { Dialect } from '../dialect.ts'
+import { PlaceLost, placeDigest } from '../lost-places.ts'
+import { termDigestOf } from '../position.ts'
 import type {
   CustomerEntry,
   CustomerPlace,
@@ -32,16 +34,25 @@ export function openCustomerList(
   return {
     list: async (search) => {
       const read = search.customersMax + 1
-      const isByName = (search.after?.place ?? 0) > 0
+      const { after } = search
+      const begun = after && (await findPlace(rows, statements, after))
+      const isByName = (after?.place ?? 0) > 0
       const byId = isByName ? [] : await findById(rows, statements, search, read)
       const isMore = search.prefix !== '' && byId.length < read
-      const byName = isMore ? await findByName(rows, statements, search, read - byId.length) : []
+      const byName = isMore
+        ? await findByName(rows, statements, { ...search, begun }, read - byId.length)
+        : []
       const found = [...byId, ...byName]
       const page = found.slice(0, search.customersMax)
       const last = found.length > page.length ? page.at(-1) : undefined
       return {
         customers: await entriesOf(page),
-        next: last && { customer: last.customer, place: last.place },
+        next: last && {
+          customer: last.customer,
+          place: last.place,
+          idDigest: placeDigest(last.id),
+          termDigest: termDigestOf(last.term),
+        },
       }
     },
     find: async (customerId) => {
@@ -54,11 +65,18 @@ export function openCustomerList(
 
 type Rows = Reads['rows']
 type Statements = ReturnType<typeof listStatements>
-type Found = CustomerPlace & { readonly isShown: boolean }
+type Found = Pick<CustomerPlace, 'customer' | 'place'> & {
+  readonly id: string
+  /** Empty for one that was found by its id. */
+  readonly term: string
+  readonly isShown: boolean
+}
 
 const readFound = (row: NamedRow): Found => ({
   customer: whole(row, 'customer'),
   place: Number(whole(row, 'place')),
+  id: text(row, 'id'),
+  term: text(row, 'term'),
   isShown: isTrue(row.is_shown),
 })
 
@@ -81,24 +99,35 @@ async function findById(
   return found.map(readFound)
 }
 
-/** Goes on from the first term if the customer of the place has another name since then. */
+/**
+ * The term of a place. Empty, which is before every term, if the customer was found by its id or
+ * has another name since then.
+ */
+async function findPlace(
+  rows: Rows,
+  { findPlace }: Statements,
+  { customer, place, idDigest, termDigest }: CustomerPlace,
+): Promise<string> {
+  const [owner] = await rows({ text: findPlace, values: [customer, place] })
+  if (owner === undefined || placeDigest(text(owner, 'id')) !== idDigest) {
+    throw new PlaceLost('the customer after which the list goes on is not there any more')
+  }
+  const term = optionalText(owner, 'term')
+  return term !== undefined && termDigestOf(term) === termDigest ? term : ''
+}
+
+/** Begins with the term `begun`, after the customer of the place. */
 async function findByName(
   rows: Rows,
   statements: Statements,
-  { prefix, after }: CustomerSearch,
+  { prefix, after, begun = '' }: CustomerSearch & { readonly begun: string | undefined },
   rowsMax: number,
 ): Promise<readonly Found[]> {
   const folded = foldText(prefix)
-  const place = after === undefined || after.place === 0 ? undefined : after
-  const [begun] =
-    place === undefined
-      ? []
-      : await rows({ text: statements.findTerm, values: [place.customer, place.place] })
-  const start = begun === undefined ? '' : text(begun, 'term')
   const values = [
     ...rangeOf(folded),
-    start,
-    begun === undefined ? 0n : (place?.customer ?? 0n),
+    begun,
+    begun === '' ? 0n : (after?.customer ?? 0n),
     ...rangeOf(foldAscii(prefix)),
     rowsMax,
   ]
@@ -111,7 +140,7 @@ export function listStatements({ tableName, parameter, isAnyOf }: Dialect) {
   const [low, high] = [parameter(1, 'text'), parameter(2, 'text')]
   // An erasure leaves the row of the customer, and nothing of its records.
   const isKept = `exists (select 1 from ${extent} as reached where reached.customer = owner.number)`
-  const found = `owner.number as customer, 0 as place, ${isKept} as is_shown`
+  const found = `owner.number as customer, owner.id, 0 as place, '' as term, ${isKept} as is_shown`
   const byId = (after: string) => `
     select ${found} from ${customer} as owner
     where lower(owner.id) >= ${low} and lower(owner.id) < ${high} ${after}
@@ -122,10 +151,11 @@ export function listStatements({ tableName, parameter, isAnyOf }: Dialect) {
     firstById: byId(`and owner.number > ${parameter(3, 'bigint')}`),
     nextById: byId(`and (lower(owner.id), owner.number) > (
       (select lower(id) from ${customer} where number = ${parameter(3, 'bigint')}), ${parameter(3, 'bigint')})`),
-    findTerm: `select term from ${term}
-      where customer = ${parameter(1, 'bigint')} and place = ${parameter(2, 'bigint')}`,
+    findPlace: `select owner.id, named.term from ${customer} as owner
+      left join ${term} as named on named.customer = owner.number and named.place = ${parameter(2, 'bigint')}
+      where owner.number = ${parameter(1, 'bigint')}`,
     byName: `
-      select named.customer, named.place, ${isKept}
+      select named.customer, owner.id, named.place, named.term, ${isKept}
         and not (lower(owner.id) >= ${idLow} and lower(owner.id) < ${idHigh})
         and not exists (select 1 from ${term} as earlier where earlier.customer = named.customer
           and earlier.term >= ${low} and earlier.term < named.term) as is_shown

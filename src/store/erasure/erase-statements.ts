@@ -80,7 +80,7 @@ function rowSet(
 }
 
 /** What concerns the customer as a whole. The first parameter is its number or its id. */
-function ownerStatements({ tableName, parameter, isAnyOf, forUpdate }: Dialect) {
+function ownerStatements({ tableName, parameter, isAnyOf, forUpdate, random }: Dialect) {
   const names = ['customer', 'change_log', 'change_state', 'kept_since', 'revision', 'customer_key']
   const [customer, log, state, kept, revision, keys] = names.map(tableName)
   const isOwn = `customer = ${parameter(1, 'integer')}`
@@ -98,7 +98,7 @@ function ownerStatements({ tableName, parameter, isAnyOf, forUpdate }: Dialect) 
       on conflict (customer, kind) do update set at = excluded.at, pruned = excluded.pruned`,
     emptyEntries: `update ${log} set high = low
       where ${isOwn} and seq > ${second} and seq <= ${third} and high > low`,
-    raiseRevisions: `update ${revision} set changed_at = ${second} where ${isOwn}`,
+    raiseRevisions: `update ${revision} set changed_at = ${second}, salt = ${random} where ${isOwn}`,
     countErased: `update ${revision} set live = live - ${second} where ${isOwn} and kind = ${parameter(3, 'text')}`,
     erasePairs: (full: string) => `delete from ${tableName(full)}
       where ${isOwn} and ${isAnyOf('id', parameter(2, 'uuid[]'))}`,

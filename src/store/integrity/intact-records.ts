@@ -1,6 +1,6 @@
 import type { Tenant } from '../../contract/principal.ts'
 import { fullTable, type ListView, type Resource, type View } from '../../contract/resource.ts'
-import type { Page, Revision, Selection } from '../records/page.ts'
+import type { LastChange, Page, Selection } from '../records/page.ts'
 import type { PutOutcome } from '../records/put.ts'
 import type { CustomerRecords, OperatorRecords } from '../records.ts'
 import { openInClear, type Seals } from '../sealing/seals.ts'
@@ -10,11 +10,11 @@ import type { DamageList } from './damage.ts'
 export type ReadRecords = {
   get(tenant: Tenant, view: View, id: string, includeDeleted: boolean): Promise<ReadBody>
   page(tenant: Tenant, view: ListView, selection: Selection): Promise<UncheckedPage>
-  /** When a record of the tenant and kind last changed, as its pages say it. */
-  changedAt(tenant: Tenant, resource: Resource): Promise<bigint>
+  /** How a record of the tenant and kind last changed, as its pages say it. */
+  lastChange(tenant: Tenant, resource: Resource): Promise<LastChange>
 }
 
-export type UncheckedPage = Omit<Page, 'revision'> & Pick<Revision, 'changedAt'>
+export type UncheckedPage = Omit<Page, 'revision'> & LastChange
 
 type Found = { readonly body: string | Buffer; readonly checksum: number }
 
@@ -55,10 +55,10 @@ export function intactRecords(
       damage.requireNone(kind)
       const read = () => records.page(tenant, view, selection)
       const again = async () => (await read()).release?.()
-      const { changedAt, ...page } = await damage.reading(kind, read, again)
+      const { changedAt, salt, ...page } = await damage.reading(kind, read, again)
       // Another request may have found damage meanwhile.
       const known = damage.errorOf(kind)
-      if (known === undefined) return { ...page, revision: { changedAt, damageMet } }
+      if (known === undefined) return { ...page, revision: { changedAt, salt, damageMet } }
       page.release?.()
       throw known
     },
@@ -73,8 +73,8 @@ export function intactRecords(
       const { kind } = resource
       const damageMet = damage.metIn(kind)
       damage.requireNone(kind)
-      const changedAt = await damage.reading(kind, () => records.changedAt(tenant, resource))
-      return { changedAt, damageMet }
+      const last = await damage.reading(kind, () => records.lastChange(tenant, resource))
+      return { ...last, damageMet }
     },
   }
 }

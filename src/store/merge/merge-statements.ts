@@ -50,11 +50,13 @@ export function mergeStatements(resource: Resource, dialect: Dialect) {
     ...(resource.terms === undefined ? [] : [untimed(addTerms(dialect, stagedTerms(resource)))]),
     untimed(countChanges(dialect)),
     untimed(noteDue(dialect)),
-    timed(`insert into ${tableName('revision')} as known (customer, kind, changed_at, live)
-       select customer, '${resource.kind}', ${now}, ${liveAdded} from staged where true
+    timed(`insert into ${tableName('revision')} as known (customer, kind, changed_at, salt, live)
+       select customer, '${resource.kind}', ${now}, ${dialect.random}, ${liveAdded}
+       from staged where true
        group by customer
        on conflict (customer, kind) do update set
-         changed_at = excluded.changed_at, live = known.live + excluded.live`),
+         changed_at = excluded.changed_at, salt = excluded.salt,
+         live = known.live + excluded.live`),
     ...(hasMask
       ? [
           // An unmasked record whose masked one was lost replaces nothing, but has the same key.

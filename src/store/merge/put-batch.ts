@@ -3,12 +3,7 @@ import { isSealedKind, type Resource } from '../../contract/resource.ts'
 import type { Dialect } from '../dialect.ts'
 import type { SealedRecord } from '../records/import.ts'
 import { isMet, type PutOutcome, type SealedPut } from '../records/put.ts'
-import {
-  currentVersionOf,
-  findQuery,
-  readStoredRecord,
-  versionOf,
-} from '../records/stored-record.ts'
+import { currentVersionOf, findQuery, versionOf, versionSecret } from '../records/stored-record.ts'
 import { isTrue, type NamedRow, text, whole } from '../row.ts'
 import type { Form } from '../sealing/customer-key-rows.ts'
 import { staleCustomers } from '../sealing/staged-keys.ts'
@@ -46,6 +41,9 @@ export function putStatements(resource: Resource, dialect: Dialect) {
     remaining: `select line, sequence in (select staged.sequence from ${merge.replaced}) as replaces,
       customer is null as is_new from staged`,
     addCustomers: merge.addCustomers,
+    /** What the versions of the staged records are made of, but for their time. */
+    contents: `select line, id, full_checksum as checksum, deleted_at, source_version,
+      ${versionSecret(dialect, 'staged.customer')} from staged where is_loser = 0`,
     numberStaged: numberStaged(dialect),
     stageWithdrawn: merge.stageWithdrawn,
     stageLosers: stageLosers(resource, dialect),
@@ -179,10 +177,7 @@ async function meetingPreconditions(
   const records = requests.filter(mustBeFound).map(({ record }) => record)
   const rows = records.length === 0 ? [] : await findStored(batch, records)
   const versions = new Map(
-    rows.map((row) => [
-      text(row, 'id'),
-      currentVersionOf(statements.resource, readStoredRecord(row)),
-    ]),
+    rows.map((row) => [text(row, 'id'), currentVersionOf(statements.resource, row)]),
   )
   return places.filter((place) => {
     const { record, precondition } = requestAt(batch, place)
@@ -277,11 +272,18 @@ async function mergePut(batch: Batch, staged: readonly number[]): Promise<void> 
     ...(isNew ? [run(batch, statements.addCustomers)] : []),
     ...(isNew || losers.length > 0 ? [run(batch, statements.numberStaged)] : []),
   ]
-  const [[last]] = await Promise.all([run(batch, statements.lastChange), ...sent])
+  const [[last], contents] = await Promise.all([
+    run(batch, statements.lastChange),
+    run(batch, statements.contents),
+    ...sent,
+  ])
   const storedAt = timeAfter(last, now)
+  const versionAt = new Map(
+    contents.map((row) => [placeOf(row), versionOf({ ...row, stored_at: storedAt })]),
+  )
   for (const row of remaining) {
     const outcome = isTrue(row.replaces) ? 'changed' : 'added'
-    outcomes[placeOf(row)] = { outcome, version: versionOf({ storedAt }) }
+    outcomes[placeOf(row)] = { outcome, version: versionAt.get(placeOf(row)) ?? '' }
   }
   const has = (wanted: string) =>
     outcomes.some((outcome) => outcome !== 'later' && outcome?.outcome === wanted)
@@ -294,8 +296,8 @@ async function mergePut(batch: Batch, staged: readonly number[]): Promise<void> 
   const unchanged = staged.filter((place) => outcomes[place] === undefined)
   if (unchanged.length === 0) return
   const records = unchanged.map((place) => requestAt(batch, place).record)
-  const rows = (await findStored(batch, records)).map(readStoredRecord)
-  const versions = new Map(rows.map((record) => [record.id, versionOf(record)]))
+  const rows = await findStored(batch, records)
+  const versions = new Map(rows.map((row) => [text(row, 'id'), versionOf(row)]))
   for (const place of unchanged) {
     const version = versions.get(requestAt(batch, place).record.id) ?? ''
     outcomes[place] = { outcome: 'unchanged', version }

@@ -81,6 +81,7 @@ export const dialect: Dialect = {
   forUpdate: (locked) => (locked === 'skip' ? 'for update skip locked' : 'for update'),
   isReplica: 'pg_is_in_recovery()',
   now: 'bursar.clock_microseconds()',
+  random: '(random() * 9007199254740991)::bigint',
   // PostgreSQL 15 has no minimum of bytea.
   lowest: `decode(min(encode(position, 'hex') collate "C"), 'hex')`,
   highest: `decode(max(encode(position, 'hex') collate "C"), 'hex')`,

@@ -20,6 +20,9 @@ export type CustomerPlace = {
   readonly customer: bigint
   /** 0: found by its id; otherwise by this term of its name, from 1. */
   readonly place: number
+  /** Digests of its id and of that term, since a restore may give the number to another one. */
+  readonly idDigest: bigint
+  readonly termDigest: number
 }
 
 export type CustomerSearch = {
@@ -54,7 +57,10 @@ export type CountComparison = {
 
 /** The customers, their display names, and the counts of their records that the store keeps. */
 export type CustomerRegister = {
-  /** By id in any case, then by the terms of names, each customer once. */
+  /**
+   * By id in any case, then by the terms of names, each customer once. Rejects with a PlaceLost if
+   * another customer, or none, has the number of the place.
+   */
   list(search: CustomerSearch): Promise<CustomerPage>
   /** Undefined for one of which nothing is kept. */
   find(customerId: string): Promise<CustomerEntry | undefined>

@@ -1,4 +1,5 @@
 import type { TimeRange } from '../../values/time-range.ts'
+import { placeDigest } from '../lost-places.ts'
 import type { EventAction } from './event-actions.ts'
 
 /**
@@ -12,6 +13,8 @@ export type StoredEvent = {
   /** Its place in the order of all versions of the customer, of every kind, from 1. */
   readonly change: bigint
   readonly storedAt: bigint
+  /** The checksum of the record in full; 0 for a fee. */
+  readonly checksum: bigint
   /** When the version was in force and is still known. */
   readonly asOf: bigint
 }
@@ -20,11 +23,22 @@ export type StoredEvent = {
 export type EventPlace = {
   /** The last event that was read; 0 before the first one. */
   readonly change: bigint
-  /** When that event was stored, which tells it from another one of this number. */
-  readonly storedAt: bigint
+  /** What that event says, which tells it from another one of this number; 0 before the first. */
+  readonly digest: bigint
   /** The last event that had been pruned when the reader began. */
   readonly pruned: bigint
 }
+
+/** What tells an event from every other one of its customer, but for its number. */
+export const eventContent = ({ kind, id, action, storedAt, checksum }: StoredEvent): string =>
+  `${kind} ${id} ${action} ${storedAt} ${checksum}`
+
+/** The place after an event, for a reader that began after the last event that had been pruned. */
+export const placeAfter = (event: StoredEvent, pruned: bigint): EventPlace => ({
+  change: event.change,
+  digest: placeDigest(eventContent(event)),
+  pruned,
+})
 
 export type EventSelection = {
   readonly kinds: ReadonlySet<string>
@@ -53,8 +67,8 @@ export const allNumbers: EventRange = { low: 0n, high: 2n ** 62n }
 
 /** Events that follow each other, whether or not they match a filter. */
 export type EventStretch = {
-  readonly first: Pick<StoredEvent, 'change' | 'storedAt'>
-  readonly last: Pick<StoredEvent, 'change' | 'storedAt'>
+  readonly first: StoredEvent
+  readonly last: StoredEvent
   readonly events: number
 }
 
@@ -84,8 +98,8 @@ export type ChangePlace = {
   readonly offset: number
   /** The last entry of the log when the reader began. Of entries up to it some may be pruned. */
   readonly begun: bigint
-  /** When the entry was added, which tells it from another one of this number. */
-  readonly listedAt: bigint
+  /** A random number, which tells the entry from another one of its number. */
+  readonly salt: bigint
 }
 
 export type ChangePage = {

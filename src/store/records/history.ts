@@ -23,8 +23,8 @@ export type FoundRecord = {
 export type PastSelection = Selection & { readonly asOf: bigint }
 
 export type HistoryPart = {
-  /** Microseconds; only versions that were stored later. */
-  readonly after: bigint | undefined
+  /** Only versions that were stored after this one. */
+  readonly after: VersionPlace | undefined
   readonly versionsMax: number
 }
 
@@ -46,6 +46,9 @@ export type Version = FoundRecord & {
   readonly replacedAt: bigint | undefined
   readonly origin: VersionOrigin | undefined
 }
+
+/** A version that a reader of a history has read. */
+export type VersionPlace = Pick<Version, 'storedAt' | 'version'>
 
 /** An update, as the lines of the versions before and after it. */
 export type UpdatedRecord = { readonly before: string; readonly after: string }

@@ -1,8 +1,9 @@
+import { hash } from 'node:crypto'
 import type { Resource } from '../../contract/resource.ts'
 import { printInstant } from '../../values/instant.ts'
 import type { Dialect } from '../dialect.ts'
 import { shownId } from '../integrity/stored-rows.ts'
-import { isTrue, type NamedRow, optionalText, optionalWhole, text, whole } from '../row.ts'
+import { bytes, isTrue, type NamedRow, optionalText, optionalWhole, text, whole } from '../row.ts'
 import { customerId, customerNumber } from '../schema/customers.ts'
 import { fullOfRecord } from '../schema/tables.ts'
 import type { Seals } from '../sealing/seals.ts'
@@ -23,20 +24,30 @@ export type StoredRecord = {
 }
 
 /** Selects the records with some ids of their customers: `keys` has `customer_id` and `id`. */
-export const findQuery = (resource: Resource, dialect: Dialect, keys: string): string => `
-    ${storedRecords(resource, dialect, `${keys} cross join`, dialect.indexedBy(`${resource.table}_by_id`))}
+export function findQuery(resource: Resource, dialect: Dialect, keys: string): string {
+  const index = dialect.indexedBy(`${resource.table}_by_id`)
+  const tables = { before: `${keys} cross join`, index }
+  return `
+    ${storedRecords(resource, dialect, tables, `, ${versionSecret(dialect, 'record.customer')}`)}
     where record.customer = ${customerNumber(dialect, 'key.customer_id')}
       and ${dialect.listedId.is('record', 'key.id')}`
+}
 
 /** Selects records as export reads them: `record`, and its unmasked form as `unmasked`. */
-export function storedRecords(resource: Resource, dialect: Dialect, keys = '', index = ''): string {
+export function storedRecords(
+  resource: Resource,
+  dialect: Dialect,
+  tables = { before: '', index: '' },
+  columns = '',
+): string {
   const { tableName, listedId } = dialect
   const { row, join } = fullOfRecord(resource, dialect)
   return `
     select ${customerId(dialect, 'record.customer')} as customer_id,
       ${listedId.of('record')} as id, ${row}.body as body, ${row}.checksum as checksum,
       record.deleted_at, record.id_taken, record.source_version, record.stored_at
-    from ${keys} ${tableName(resource.table)} as record ${index} ${join}`
+      ${columns}
+    from ${tables.before} ${tableName(resource.table)} as record ${tables.index} ${join}`
 }
 
 /** Reads a row of these queries. */
@@ -51,20 +62,32 @@ export const readStoredRecord = (row: NamedRow): StoredRecord => ({
   storedAt: whole(row, 'stored_at'),
 })
 
+/** What `versionOf` needs of a customer, by an expression of its number. */
+export const versionSecret = ({ tableName }: Pick<Dialect, 'tableName'>, number: string): string =>
+  `(select event_secret from ${tableName('customer')} where number = ${number}) as event_secret`
+
 /** The version of a record that is current; undefined for one that is withdrawn. */
-export const currentVersionOf = (
-  { deletable }: Resource,
-  record: StoredRecord,
-): string | undefined =>
-  record.idTaken || (!deletable && record.deletedAt !== null) ? undefined : versionOf(record)
+export function currentVersionOf({ deletable }: Resource, row: NamedRow): string | undefined {
+  const isWithdrawn = !deletable && optionalWhole(row, 'deleted_at') !== undefined
+  return isTrue(row.id_taken) || isWithdrawn ? undefined : versionOf(row)
+}
 
 /**
- * The time of the merge that stored the version. It is later than every merge before it of that
- * customer and kind, so it names one version of a record, on every process. A digest of the content
- * would let a client that may only write find what it cannot read, by trying.
+ * Names one version of a record, on every process: the time of the merge that stored it, and what
+ * it stored. A merge is later than every one before it of that customer and kind. But a restore, or
+ * a fail-over that has lost changes, may give its time to another content. The digest needs a
+ * secret of the customer: a client that may only write could else find by trying what it cannot
+ * read.
  */
-export const versionOf = ({ storedAt }: Pick<StoredRecord, 'storedAt'>): string =>
-  storedAt.toString(36)
+export function versionOf(row: NamedRow): string {
+  const columns = ['stored_at', 'checksum', 'deleted_at', 'source_version']
+  const content = columns.map((column) => optionalWhole(row, column) ?? '').join(' ')
+  const named = Buffer.from(`version ${text(row, 'id')} ${content}`)
+  const secret = bytes(row, 'event_secret')
+  return hash('sha256', Buffer.concat([secret, named]), 'hex').slice(0, VERSION_DIGITS)
+}
+
+const VERSION_DIGITS = 32
 
 /**
  * One line of JSON that import accepts: the unmasked record with its withheld members. Rejects with

@@ -190,3 +190,15 @@ create table ${tableName('import_journal')} (
   unchanged ${types.integer} not null
 )${rowTableOptions};`
 }
+
+/**
+ * Adds a random number to what is told apart by its time or its number. A restore, or a fail-over
+ * that has lost changes, may give both a second time, to something else.
+ */
+export const addSalts = ({ types, tableName }: Dialect): string =>
+  ['revision', 'change_log']
+    .map(
+      (table) => `
+alter table ${tableName(table)} add column salt ${types.integer} not null default 0;`,
+    )
+    .join('')

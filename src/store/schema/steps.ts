@@ -12,7 +12,7 @@ import {
 import { createMarks } from './mark-tables.ts'
 import { addColumn, createKind, indexAllEvents, indexEvents } from './record-tables.ts'
 import { createTermTable } from './record-terms.ts'
-import { createSharedTables } from './shared-tables.ts'
+import { addSalts, createSharedTables } from './shared-tables.ts'
 
 /** The embedded store has a file for each. On PostgreSQL both are one database. */
 export type DatabaseName = 'records' | 'credentials'
@@ -42,6 +42,7 @@ export type LaterStep =
 const laterSteps: readonly LaterStep[] = [
   { name: 'events-by-type', database: 'records', sql: indexAllEvents },
   { name: 'client-marks', database: 'credentials', sql: createMarks },
+  { name: 'salts', database: 'records', sql: addSalts },
 ]
 
 /**

@@ -68,6 +68,7 @@ export const dialect: Dialect = {
   forUpdate: () => '',
   isReplica: 'false',
   now: 'clock_microseconds()',
+  random: 'abs(random() % 9007199254740992)',
   lowest: 'min(position)',
   highest: 'max(position)',
   types: {

@@ -50,7 +50,7 @@ export function openChangeLog(
 type Statements = ReturnType<typeof logStatements>
 
 function logStatements(dialect: Dialect) {
-  const { tableName, parameter, forUpdate, isAnyOf, unnest } = dialect
+  const { tableName, parameter, forUpdate, isAnyOf, unnest, random } = dialect
   const [state, log, head, customer, kept] = [
     'change_state',
     'change_log',
@@ -71,8 +71,8 @@ function logStatements(dialect: Dialect) {
       order by customer limit ${parameter(1, 'bigint')} ${forUpdate('skip')}`,
     countsOf: `select number, changes from ${customer}
       where ${isAnyOf('number', parameter(1, 'bigint[]'))}`,
-    add: `insert into ${log} (seq, customer, low, high, listed_at)
-      select seq, customer, low, high, ${parameter(5, 'bigint')} from ${unnest('entry', entries)}`,
+    add: `insert into ${log} (seq, customer, low, high, listed_at, salt)
+      select seq, customer, low, high, ${parameter(5, 'bigint')}, ${random} from ${unnest('entry', entries)}`,
     listed: `update ${state} as state set listed = added.high, is_due = false
       from ${unnest('added', { customer: 'bigint[]', high: 'bigint[]' })}
       where state.customer = added.customer`,
@@ -80,7 +80,7 @@ function logStatements(dialect: Dialect) {
     head: `select seq from ${head}`,
     entries: `select entry.seq, entry.customer, owner.id as customer_id,
         owner.event_secret, entry.low, entry.high,
-        entry.listed_at
+        entry.salt
       from ${log} as entry join ${customer} as owner on owner.number = entry.customer
       where entry.seq >= ${parameter(1, 'bigint')}
       order by entry.seq limit ${parameter(2, 'bigint')} + 0`,
@@ -150,7 +150,7 @@ type Entry = Range & {
   readonly customer: bigint
   readonly customerId: string
   readonly secret: Uint8Array
-  readonly listedAt: bigint
+  readonly salt: bigint
   /** The last version that the reader has read: `low` unless it has stopped within the entry. */
   readonly read: bigint
 }
@@ -170,7 +170,7 @@ async function readPage(
   }
   const found = await run(statements.entries, [start.seq, limits.changeEntriesMax + 1])
   const entries = found.map((row) => readEntry(row, start))
-  const isThere = entries[0]?.seq === start.seq && entries[0].listedAt === start.listedAt
+  const isThere = entries[0]?.seq === start.seq && entries[0].salt === start.salt
   if (start.seq > 0n && !isThere) throw new EventsUnknown()
   if (lacksEntry(entries, start)) throw new EventsUnknown()
   const chosen = entriesOfPage(entries, limit)
@@ -200,7 +200,7 @@ async function readPage(
   }
 }
 
-const BEFORE_ALL = { seq: 0n, offset: 0, listedAt: 0n }
+const BEFORE_ALL = { seq: 0n, offset: 0, salt: 0n }
 
 function readEntry(row: NamedRow, { seq: startSeq, offset }: ChangePlace): Entry {
   const [seq, low] = [whole(row, 'seq'), whole(row, 'low')]
@@ -211,7 +211,7 @@ function readEntry(row: NamedRow, { seq: startSeq, offset }: ChangePlace): Entry
     secret: bytes(row, 'event_secret'),
     low,
     high: whole(row, 'high'),
-    listedAt: whole(row, 'listed_at'),
+    salt: whole(row, 'salt'),
     // The entry of a customer that was erased is empty, wherever the reader stopped in it.
     read: seq === startSeq ? smallest(low + BigInt(offset), whole(row, 'high')) : low,
   }
@@ -243,9 +243,9 @@ function changesOf(entry: Entry, rows: readonly NamedRow[], begun: bigint): Stor
   }))
 }
 
-const placeIn = ({ seq, low, listedAt }: Entry, change: bigint, begun: bigint): ChangePlace => ({
+const placeIn = ({ seq, low, salt }: Entry, change: bigint, begun: bigint): ChangePlace => ({
   seq,
   offset: Number(change - low),
   begun,
-  listedAt,
+  salt,
 })

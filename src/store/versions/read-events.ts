@@ -11,10 +11,12 @@ import {
   type EventRange,
   type EventSelection,
   EventsUnknown,
+  placeAfter,
   type StoredEvent,
 } from '../records/events.ts'
 import { bytes, isTrue, type NamedRow, optionalWhole, text, whole } from '../row.ts'
 import { customerNumber } from '../schema/customers.ts'
+import { fullOfRecord } from '../schema/tables.ts'
 import type { Reads, Statement } from '../session.ts'
 
 /** Reads the events of a customer, over sessions that see its records. */
@@ -38,13 +40,9 @@ export function readEvents({ rows }: Reads, dialect: Dialect, customerId: string
     stretch: async ({ kinds, order, after, range, limit }) => {
       const asked = { kinds, order, limit, ...rangeAfter(order, after, range, false) }
       const found = await rows(stretchQuery(dialect, customerId, asked))
-      const ends = found.map((row) => ({
-        change: whole(row, 'change'),
-        storedAt: whole(row, 'stored_at'),
-        events: Number(whole(row, 'events')),
-      }))
+      const ends = found.map(readEvent)
       const [first, last = first] = order === 'ASC' ? ends : ends.toReversed()
-      return first && last && { first, last, events: first.events }
+      return first && last && { first, last, events: Number(whole(found[0] ?? {}, 'events')) }
     },
     find: async (kinds, change) => {
       const asked = { kinds, order: 'ASC', limit: 1, low: change - 1n, high: change } as const
@@ -75,7 +73,7 @@ export function readEvents({ rows }: Reads, dialect: Dialect, customerId: string
  */
 function hasGap(after: EventPlace, last: StoredEvent | undefined, found: FoundEvents): boolean {
   if (found.pruned > after.change && found.pruned !== after.pruned) return true
-  if (last !== undefined) return last.storedAt !== after.storedAt
+  if (last !== undefined) return placeAfter(last, after.pruned).digest !== after.digest
   const mayBePruned = after.change <= found.pruned
   const mayBeLate = found.isReplica && found.changes < after.change
   return !mayBePruned && !mayBeLate
@@ -158,8 +156,10 @@ function stretchQuery(dialect: Dialect, customerId: string, asked: AskedEvents):
   const ordered = `order by change ${order === 'ASC' ? 'asc' : 'desc'} limit ${add(limit, 'bigint')} + 0`
   const numbers = branchesOf(dialect, customer, kinds, { selected: 'record.change' })
   const ranges = numbers.map((branch) => dialect.bounded(branch(inRange), ordered))
-  const selected = 'stretch.events, record.change, record.stored_at'
-  const ends = branchesOf(dialect, customer, kinds, { selected, tables: 'stretch cross join' })
+  const ends = branchesOf(dialect, customer, kinds, {
+    columns: 'stretch.events, null as kept_since,',
+    tables: 'stretch cross join',
+  })
   const isEnd = 'record.change in (stretch.first, stretch.last)'
   return {
     text: `
@@ -215,19 +215,21 @@ type BranchParts = {
  * from its beginning.
  */
 export function branchesOf(
-  { tableName, indexedBy, listedId }: Dialect,
+  dialect: Dialect,
   customer: string,
   kinds: ReadonlySet<string>,
   { selected, columns = '', tables = '', matching = () => '' }: BranchParts = {},
 ): readonly Branch[] {
+  const { tableName, indexedBy, listedId } = dialect
   const branch =
-    (kind: string, id: string, event: string, from: string, others = ''): Branch =>
+    (kind: string, { id, event, checksum }: EventColumns, from: string, others = ''): Branch =>
     (conditions) =>
       `
     select ${
       selected ??
       `${columns} '${kind}' as kind, ${id} as id, record.change,
-      cast(${event} as bigint) as event, record.stored_at`
+      cast(${event} as bigint) as event, record.stored_at,
+      cast(${checksum} as bigint) as checksum`
     }
     from ${tables} ${from}
     where record.customer = ${customer} and ${conditions} ${others} ${matching(kind)}`
@@ -236,23 +238,35 @@ export function branchesOf(
     .flatMap((kind) => {
       if (kind === 'fees') {
         const from = `${tableName('fee_event')} as record`
-        return branch(kind, 'record.id', String(eventNumbers.consumed), from)
+        const event = String(eventNumbers.consumed)
+        return branch(kind, { id: 'record.id', event, checksum: '0' }, from)
       }
-      const { table } = resourceOf(kind)
-      const current = `${tableName(table)} as record ${indexedBy(`${table}_by_change`)}`
+      const resource = resourceOf(kind)
+      const { table } = resource
+      const full = fullOfRecord(resource, dialect)
+      const current = `${tableName(table)} as record ${indexedBy(`${table}_by_change`)}
+      ${full.join}`
+      const event = 'record.event'
       const replaced = `${tableName('superseded')} as record ${indexedBy('superseded_by_change')}`
       return [
-        branch(kind, listedId.of('record'), 'record.event', current, IS_INDEXED),
         branch(
           kind,
-          'record.id',
-          'record.event',
+          { id: listedId.of('record'), event, checksum: `coalesce(${full.row}.checksum, 0)` },
+          current,
+          IS_INDEXED,
+        ),
+        branch(
+          kind,
+          { id: 'record.id', event, checksum: 'record.checksum' },
           replaced,
           `and record.kind = '${kind}' ${IS_INDEXED}`,
         ),
       ]
     })
 }
+
+/** The columns of an event that tables have in different ways. */
+type EventColumns = { readonly id: string; readonly event: string; readonly checksum: string }
 
 /** The condition of the indexes by number. */
 const IS_INDEXED = 'and record.change > 0'
@@ -334,6 +348,7 @@ export function readEvent(row: NamedRow): StoredEvent {
     action: eventActions[Number(whole(row, 'event'))] ?? 'updated',
     change: whole(row, 'change'),
     storedAt,
+    checksum: whole(row, 'checksum'),
     // What was in force when older versions were pruned is known since then.
     asOf: kind !== 'fees' && storedAt < keptSince ? keptSince : storedAt,
   }

@@ -1,5 +1,6 @@
 import type { Resource } from '../../contract/resource.ts'
 import type { Dialect } from '../dialect.ts'
+import { PlaceLost } from '../lost-places.ts'
 import { TAKE_OVER } from '../merge/origins.ts'
 import {
   PastUnknown,
@@ -7,7 +8,7 @@ import {
   type Version,
   type VersionOrigin,
 } from '../records/history.ts'
-import { exportLine, readStoredRecord, versionOf } from '../records/stored-record.ts'
+import { exportLine, readStoredRecord, versionOf, versionSecret } from '../records/stored-record.ts'
 import type { OperatorRecords } from '../records.ts'
 import { type NamedRow, optionalText, optionalWhole, whole } from '../row.ts'
 import { customerId, customerNumber } from '../schema/customers.ts'
@@ -70,20 +71,27 @@ export function openVersions(
       if (current === undefined) return undefined
       const { id } = name
       const { customerId } = current
-      const start = after ?? BEFORE_ALL
+      const start = after?.storedAt ?? BEFORE_ALL
       const values = [customerId, id, start, versionsMax + 1]
       const replaced = await read(resource, versionsAfter(resource, dialect), values)
       // A version that is replaced while they are read counts once.
       const past = replaced.filter(({ storedAt }) => storedAt < current.storedAt)
       const all = current.storedAt > start ? [...past, current] : past
+      const isCurrent = current.storedAt === start
+      const before = isCurrent
+        ? current
+        : after && (await findBefore(resource, customerId, id, start))
       // Read last, so that no pruning falls between the two.
       const keptSince = await findKeptSince(resource, customerId)
+      const isPruned = start < keptSince && before?.storedAt !== start
+      if (after !== undefined && !isPruned && before?.version !== after.version) {
+        throw new PlaceLost('the version after which the history goes on is not there any more')
+      }
       return {
         customerId,
         keptSince,
         versions: all.slice(0, versionsMax),
-        previous:
-          after === undefined ? undefined : await findBefore(resource, customerId, id, after),
+        previous: before,
         more: all.length > versionsMax,
       }
     },
@@ -103,6 +111,7 @@ const version = (
 ) => `
   ${customerId(names, `${row}.customer`)} as customer_id, ${id} as id, ${body} as body, ${checksum} as checksum, ${row}.deleted_at,
   ${row}.source_version, ${row}.stored_at, ${replacedAt} as replaced_at, ${row}.origin_line,
+  ${versionSecret(names, `${row}.customer`)},
   origin.command, origin.client_id, origin.file, origin.os_user`
 
 /** The current version of the record of any customer, by its id. */
@@ -169,7 +178,7 @@ async function readVersion(
   return {
     customerId: stored.customerId,
     line: await exportLine(resource, stored, seals),
-    version: versionOf(stored),
+    version: versionOf(row),
     isWithdrawn: stored.deletedAt !== null && (!resource.deletable || origin?.tookOver === true),
     storedAt: stored.storedAt,
     replacedAt: optionalWhole(row, 'replaced_at'),

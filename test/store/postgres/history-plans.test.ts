@@ -128,7 +128,7 @@ test('the list of customers walks the order of an index', async () => {
   const values = {
     firstById: ['a', 'b', 0, 3],
     nextById: ['a', 'b', 1, 3],
-    findTerm: [1, 1],
+    findPlace: [1, 1],
     byName: ['a', 'b', '', 0, 'a', 'b', 3],
     findOne: ['acme'],
     describe: ['{1,2}'],

@@ -148,7 +148,7 @@ test('a page of events begins its scans at its place, and compares nothing befor
       return []
     },
   }
-  const after = { change: 500n, storedAt: 1n, pruned: 0n }
+  const after = { change: 500n, digest: 1n, pruned: 0n }
   const { page } = readEvents(reads, dialect, 'acme')
   const kinds = new Set<string>(eventKinds)
   await assert.rejects(page({ kinds, order: 'ASC', after, limit: 100 }))

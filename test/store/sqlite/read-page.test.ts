@@ -32,7 +32,7 @@ function read({ limit, order }: { readonly limit: number; readonly order: 'ASC' 
     return value
   })
   const statement = db.prepare(`
-    select items, rows, last, 7 as revision, rows = noted(:limit) and exists (
+    select items, rows, last, '7 9' as revision, rows = noted(:limit) and exists (
       select 1 from record where ${range} and position ${beyond} last
     ) as more
     from (

@@ -3,6 +3,7 @@ import { limits } from '../../../platform/limits.ts'
 import type { BatchName } from '../../../platform/metrics/families.ts'
 import { openBatchQueue, type PendingRequest } from '../../batch-queue.ts'
 import type { ReadBody } from '../../integrity/intact-records.ts'
+import { type LastChange, lastChange, readLastChange } from '../../records/page.ts'
 import type { Statement } from '../../session.ts'
 import type { Servers } from '../cluster/servers.ts'
 import { type Row, textArray } from '../driver/connection.ts'
@@ -47,22 +48,24 @@ export function getQuery(table: string, batch: readonly AskedGet[]): Statement {
 type AskedRevision = { readonly tenant: Tenant; readonly kind: string }
 
 /** Reads revisions, several in one statement. */
-export const openRevisionBatch = (servers: Servers): ((asked: AskedRevision) => Promise<bigint>) =>
-  openLookUps<AskedRevision, bigint>(servers, {
+export const openRevisionBatch = (
+  servers: Servers,
+): ((asked: AskedRevision) => Promise<LastChange>) =>
+  openLookUps<AskedRevision, LastChange>(servers, {
     name: 'revisions',
     queryOf: revisionQuery,
-    read: ([, changedAt]) => BigInt(String(changedAt)),
-    absent: 0n,
+    read: ([, last]) => readLastChange(String(last)),
+    absent: readLastChange(undefined),
   })
 
 function revisionQuery(batch: readonly AskedRevision[]): Statement {
   return {
     text: `
-    select look_up.at::text, revision.changed_at::text
+    select look_up.at::text, revision.last
     from unnest($1::text[], $2::text[]) with ordinality as look_up (customer_id, kind, at)
     cross join lateral ${tenantSetting('look_up.customer_id')}
     cross join lateral (
-      select changed_at from bursar.revision
+      select ${lastChange} as last from bursar.revision
       where customer = tenant.customer and kind = look_up.kind
       limit 1
     ) as revision`,

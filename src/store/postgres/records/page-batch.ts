@@ -4,7 +4,7 @@ import { pageBuffers } from '../../../platform/lent-buffers.ts'
 import { limits } from '../../../platform/limits.ts'
 import { openBatchQueue, type PendingRequest } from '../../batch-queue.ts'
 import type { UncheckedPage } from '../../integrity/intact-records.ts'
-import type { Selection } from '../../records/page.ts'
+import { readLastChange, type Selection } from '../../records/page.ts'
 import type { Statement } from '../../session.ts'
 import { StoreDamaged } from '../../unavailable.ts'
 import type { Server } from '../cluster/server.ts'
@@ -106,7 +106,7 @@ function pageOf(row: Row): UncheckedPage {
     rows: Number(textAt(row, 1)),
     last: row[2] == null ? undefined : Buffer.from(textAt(row, 2).slice(2), 'hex'),
     more: textAt(row, 3) === 'true',
-    changedAt: row[4] == null ? 0n : BigInt(textAt(row, 4)),
+    ...readLastChange(row[4]?.toString('latin1')),
   }
 }
 

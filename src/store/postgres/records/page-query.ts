@@ -4,6 +4,7 @@ import { POSITION_BYTES } from '../../position.ts'
 import {
   bySelectivity,
   type ColumnFilter,
+  lastChange,
   namesOneRecord,
   rangeOf,
   type Selection,
@@ -115,11 +116,11 @@ export const tenantSetting = (customerId: string): string => `
 const number = `(select number::text from bursar.customer where id = named.id)`
 
 /** The driver reads every column as text. */
-const columns = `page.items, page.rows::text, page.last::text, page.more::text, revision.changed_at::text`
+const columns = `page.items, page.rows::text, page.last::text, page.more::text, revision.last`
 
 const revisionOf = ({ kind }: Resource): string => `
   left join lateral (
-    select changed_at from bursar.revision
+    select ${lastChange} as last from bursar.revision
     where customer = tenant.customer and kind = '${kind}' limit 1
   ) as revision on true`
 

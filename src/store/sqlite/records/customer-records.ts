@@ -4,7 +4,15 @@ import type { View } from '../../../contract/resource.ts'
 import { freeMemory, pageBuffers } from '../../../platform/lent-buffers.ts'
 import { getOrInsert } from '../../../values/get-or-insert.ts'
 import type { ReadRecords } from '../../integrity/intact-records.ts'
-import { type KeyRange, type PageRows, rangeOf, type Selection } from '../../records/page.ts'
+import {
+  type KeyRange,
+  type LastChange,
+  lastChange,
+  type PageRows,
+  rangeOf,
+  readLastChange,
+  type Selection,
+} from '../../records/page.ts'
 import { customerNumber } from '../../schema/customers.ts'
 import { laterStatement } from '../../traced-work.ts'
 import { StoreCorrupted } from '../../unavailable.ts'
@@ -41,11 +49,9 @@ export function customerRecords(
       )
     },
 
-    async changedAt(tenant, { kind }) {
-      const sql = `select changed_at from revision where customer = ${customerNumber(dialect, '?')} and kind = ?`
-      return BigInt(
-        Number((await read(sql, (statement) => statement.get(tenant, kind)))?.changed_at ?? 0),
-      )
+    async lastChange(tenant, { kind }) {
+      const sql = `select ${lastChange} as last from revision where customer = ${customerNumber(dialect, '?')} and kind = ?`
+      return readLastChange((await read(sql, (statement) => statement.get(tenant, kind)))?.last)
     },
   }
 }
@@ -75,7 +81,7 @@ type AskedPage = {
   readonly isRange: boolean
 }
 
-export type ReadPage = PageRows & { readonly changedAt: bigint }
+export type ReadPage = PageRows & LastChange
 
 /** Reads a page into lent memory. The caller holds a transaction, so the page is of one moment. */
 export function readPage(statement: StatementSync, asked: AskedPage): ReadPage {
@@ -107,7 +113,7 @@ export function readPage(statement: StatementSync, asked: AskedPage): ReadPage {
     if (!more || rows >= selection.limit || last === undefined) {
       const items = body.subarray(0, used)
       const release = () => pageBuffers.takeBack(items)
-      return { items, release, rows, last, more, changedAt: BigInt(Number(row.revision ?? 0)) }
+      return { items, release, rows, last, more, ...readLastChange(row.revision) }
     }
     range = selection.order === 'ASC' ? { ...range, low: last } : { ...range, high: last }
   }

@@ -3,6 +3,7 @@ import type { Resource } from '../../../contract/resource.ts'
 import {
   bySelectivity,
   type ColumnFilter,
+  lastChange,
   namesOneRecord,
   type Selection,
 } from '../../records/page.ts'
@@ -103,7 +104,7 @@ const bothStates = ({ table }: Resource): Branches => ({
 const pageSize = ':limit + 0'
 
 const revisionOf = (kind: string): string =>
-  `(select changed_at from revision where customer = ${tenant} and kind = '${kind}') as revision`
+  `(select ${lastChange} from revision where customer = ${tenant} and kind = '${kind}') as revision`
 
 const inRange = 'position > :low and position < :high'
 
