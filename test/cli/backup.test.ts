@@ -34,7 +34,7 @@ import { auditOf } from '../support/audit.ts'
 import { configOf, temporaryFolder } from '../support/harness.ts'
 import { take } from '../support/record-store.ts'
 import { aDepositAddress, aFiatAccount, anId } from '../support/records.ts'
-import { collectOutput } from '../support/run-bursar.ts'
+import { collectOutput, runBursar } from '../support/run-bursar.ts'
 import { storeDisabled } from '../support/store-disabled.ts'
 import { flipped } from '../support/test-sealing.ts'
 
@@ -243,6 +243,36 @@ describe('restore', () => {
       'every token is revoked, no client gets one, and no restored fee can be consumed, until the erasures since are repeated and the store is reconciled; run `npm run -s bursar -- reconcile`',
     )
     assert.deepEqual(await contentOf('kept'), await contentOf('live'))
+  })
+
+  test('gives no line of the audit log the identifier of one that was lost', async () => {
+    const linesOf = async (name: string) => {
+      const { out } = await runBursar(urlOf(name), ['audit', '--json'])
+      const lines = out.trimEnd().split('\n')
+      return new Map(lines.map((line) => [JSON.parse(line).metadata.uid as string, line]))
+    }
+    const change = (name: string) => runBursar(urlOf(name), ['keys', 'rotate'])
+    copyOfLive('lost-lines')
+    copyFileSync(keyFileOf('live'), keyFileOf('lost-lines'))
+    await change('lost-lines')
+    const kept = await linesOf('lost-lines')
+    await run('backup', [backupOf('lost-lines.tar')], urlOf('lost-lines'))
+    await change('lost-lines')
+    const before = await linesOf('lost-lines')
+    assert.ok(before.size > kept.size)
+    // The lines are lost in the first case, and kept in the second.
+    for (const [name, options] of [
+      ['without-lines', []],
+      ['lost-lines', ['--replace']],
+    ] as const) {
+      await run('restore', [backupOf('lost-lines.tar'), ...options], urlOf(name))
+      if (name === 'without-lines') copyFileSync(keyFileOf('live'), keyFileOf(name))
+      await change(name)
+      const after = await linesOf(name)
+      const shared = [...before.keys()].filter((id) => after.has(id))
+      assert.ok(shared.length >= kept.size && after.size > shared.length, name)
+      for (const id of shared) assert.equal(after.get(id), before.get(id), name)
+    }
   })
 
   test('keeps the audit log of the store that it replaces, and has an entry itself', async () => {

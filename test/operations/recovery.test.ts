@@ -12,6 +12,7 @@ import {
 } from '../support/harness.ts'
 import { operatorToken } from '../support/operator-token.ts'
 import { aFiatAccount, anId } from '../support/records.ts'
+import { runBursar } from '../support/run-bursar.ts'
 import { openTestDatabase } from '../support/test-database.ts'
 
 /**
@@ -123,6 +124,14 @@ async function open(place: StoreLocation): Promise<Store> {
   return { service, token: await operatorToken(service, 'core', scopes) }
 }
 
+/** What `bursar audit` shows, by the identifier of each line. */
+async function linesOf({ service: { place } }: Store): Promise<ReadonlyMap<string, string>> {
+  const shown = await runBursar(place.superuserUrl ?? place.commandUrl, ['audit', '--json'])
+  assert.equal(shown.code, 0, shown.err)
+  const lines = shown.out.trimEnd().split('\n')
+  return new Map(lines.map((line) => [JSON.parse(line).metadata.uid, line]))
+}
+
 /** Stores as many versions each time, so that they get the same numbers and times. */
 async function change(store: Store, number: string, customer: string, name: string) {
   const tags = [
@@ -196,6 +205,14 @@ describe('after a recovery that has lost changes, while the clock stands', () =>
       if (feed === 'changes') continue
       for (const id of lostIds) assert.equal((await asAcme(restored, `events/${id}`)).status, 410)
     }
+  })
+
+  test('no line of the audit log has the identifier of another one', async () => {
+    const { lost, restored } = both()
+    const [before, after] = [await linesOf(lost), await linesOf(restored)]
+    const shared = [...before.keys()].filter((id) => after.has(id))
+    assert.ok(shared.length > 0 && shared.length < Math.min(before.size, after.size))
+    for (const id of shared) assert.equal(before.get(id), after.get(id))
   })
 
   test('a cursor after something that was lost is refused, and every other one goes on', async () => {

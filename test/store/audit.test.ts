@@ -96,6 +96,24 @@ test('entries that differ in their ids alone share a line, and no id is lost', a
   )
 })
 
+test('a process whose last lines a fail-over has lost gives their numbers to no other line', async (t) => {
+  const place = await newStorePlace(t)
+  const log = await open(place, { now: noon, key: first })
+  await log.write(put('a'))
+  await log.write(put('b'))
+  const before = await behindTheBack(place, async (behind) => {
+    const lines = await allLines(behind.reader)
+    await remove(behind, lines.slice(-1))
+    return lines
+  })
+  await log.write(put('c'))
+  const after = await behindTheBack(place, ({ reader }) => allLines(reader))
+  const named = ({ chain, sequence }: AuditLine) => `${chain}:${sequence}`
+  assert.deepEqual(after.slice(0, -1), before.slice(0, -1))
+  assert.deepEqual(entriesOf(after.slice(-1)), [put('c')])
+  assert.ok(before.every((line) => named(line) !== named(after.at(-1) ?? assert.fail())))
+})
+
 /** A log over a store that fails as a test says. */
 function failingLog() {
   const appended: (readonly AuditLine[])[] = []
