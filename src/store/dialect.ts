@@ -19,6 +19,8 @@ export type Dialect = {
   readonly entriesOf: (list: string) => string
   /** Runs a query for each value of a list of texts. The query gets the name of the value. */
   readonly forEach: (list: string, count: number, query: (value: string) => string) => string
+  /** What follows `from`: for each row of a table those of another, `record`, by its index. */
+  readonly forEachRow: (table: string, from: string, where: string) => string
   readonly boolean: (value: boolean) => string
   /** Whether columns have values of their types, also in a table whose checks were evaded. */
   readonly hasTypes: (columns: Readonly<Record<string, 'text' | 'integer'>>) => string

@@ -30,6 +30,9 @@ export const dialect: Dialect = {
   forEach: (list, _count, query) => `
         select branch.* from ${dialect.entriesOf(list)}
         cross join lateral (${query('entry.value')}) as branch`,
+  // Without the fence the planner may read a whole table of few rows, and keep to that as it grows.
+  forEachRow: (table, from, where) =>
+    `${table} cross join lateral (select * from ${from} where ${where} offset 0) as record`,
   boolean: String,
   hasTypes: (columns) =>
     Object.keys(columns)

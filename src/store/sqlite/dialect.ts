@@ -17,6 +17,8 @@ export const dialect: Dialect = {
     )
       .map((one) => `select * from (${one})`)
       .join('\n        union all\n'),
+  // A cross join keeps this order.
+  forEachRow: (table, from, where) => `${table} cross join ${from} where ${where}`,
   boolean: (value) => (value ? '1' : '0'),
   hasTypes: (columns) =>
     Object.entries(columns)

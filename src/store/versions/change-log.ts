@@ -49,7 +49,7 @@ export function openChangeLog(
 
 type Statements = ReturnType<typeof logStatements>
 
-function logStatements(dialect: Dialect) {
+export function logStatements(dialect: Dialect) {
   const { tableName, parameter, forUpdate, isAnyOf, unnest, random } = dialect
   const [state, log, head, customer, kept] = [
     'change_state',
@@ -62,7 +62,7 @@ function logStatements(dialect: Dialect) {
   const entries = { seq: 'bigint[]', ...ranges } as const
   const events = branchesOf(dialect, 'entry.customer', new Set(eventKinds), {
     columns: 'entry.seq,',
-    tables: 'entry cross join',
+    each: 'entry',
   }).map((branch) => branch('record.change > entry.low and record.change <= entry.high'))
   return {
     hasDue: `select exists (select 1 from ${state} where is_due = true) as has_due`,

@@ -158,7 +158,7 @@ function stretchQuery(dialect: Dialect, customerId: string, asked: AskedEvents):
   const ranges = numbers.map((branch) => dialect.bounded(branch(inRange), ordered))
   const ends = branchesOf(dialect, customer, kinds, {
     columns: 'stretch.events, null as kept_since,',
-    tables: 'stretch cross join',
+    each: 'stretch',
   })
   const isEnd = 'record.change in (stretch.first, stretch.last)'
   return {
@@ -202,15 +202,15 @@ type BranchParts = {
   readonly selected?: string | undefined
   /** Columns before those of an event. */
   readonly columns?: string | undefined
-  /** Tables before that of the events. */
-  readonly tables?: string | undefined
+  /** A table of customers, for each row of which the branch reads. */
+  readonly each?: string | undefined
   /** Further conditions on the events of a kind. */
   readonly matching?: ((kind: string) => string) | undefined
 }
 
 /**
- * What has the events of each kind, as queries. With `tables` they read the events of several
- * customers, which are rows of a table before it. The conditions come before that of the index:
+ * What has the events of each kind, as queries. With `each` they read the events of several
+ * customers, which are rows of that table. The conditions come before that of the index:
  * SQLite begins a scan at the first lower bound that a statement has, and would else read the feed
  * from its beginning.
  */
@@ -218,21 +218,22 @@ export function branchesOf(
   dialect: Dialect,
   customer: string,
   kinds: ReadonlySet<string>,
-  { selected, columns = '', tables = '', matching = () => '' }: BranchParts = {},
+  { selected, columns = '', each, matching = () => '' }: BranchParts = {},
 ): readonly Branch[] {
-  const { tableName, indexedBy, listedId } = dialect
+  const { tableName, indexedBy, listedId, forEachRow } = dialect
   const branch =
     (kind: string, { id, event, checksum }: EventColumns, from: string, others = ''): Branch =>
-    (conditions) =>
-      `
+    (conditions) => {
+      const where = `record.customer = ${customer} and ${conditions} ${others} ${matching(kind)}`
+      return `
     select ${
       selected ??
       `${columns} '${kind}' as kind, ${id} as id, record.change,
       cast(${event} as bigint) as event, record.stored_at,
       cast(${checksum} as bigint) as checksum`
     }
-    from ${tables} ${from}
-    where record.customer = ${customer} and ${conditions} ${others} ${matching(kind)}`
+    from ${each === undefined ? `${from} where ${where}` : forEachRow(each, from, where)}`
+    }
   return eventKinds
     .filter((kind) => kinds.has(kind))
     .flatMap((kind) => {

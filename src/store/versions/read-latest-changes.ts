@@ -90,15 +90,15 @@ export function latestStatements(dialect: Dialect) {
   const [revision, customer, kept, origin] = names.map(tableName)
   const records = new Set(eventKinds.filter((kind) => kind !== 'fees'))
   const [number, none] = ['cast(entry.customer as bigint) as customer', 'cast(null as bigint)']
-  const tables = 'entry cross join'
+  const each = 'entry'
   const branches = [
     ...branchesOf(dialect, 'entry.customer', records, {
       columns: `${number}, record.origin, record.origin_line,`,
-      tables,
+      each,
     }),
     ...branchesOf(dialect, 'entry.customer', new Set(['fees']), {
       columns: `${number}, ${none} as origin, ${none} as origin_line,`,
-      tables,
+      each,
     }),
   ].map((branch) => branch('record.change > entry.low'))
   const columns = `cast(owner.number as bigint) as customer, owner.id as customer_id,

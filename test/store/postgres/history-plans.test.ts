@@ -10,6 +10,7 @@ import { pastPagesQuery } from '../../../src/store/postgres/records/past-batch.t
 import type { PastSelection } from '../../../src/store/records/history.ts'
 import { searchLookUps } from '../../../src/store/search/search.ts'
 import type { Statement } from '../../../src/store/session.ts'
+import { logStatements } from '../../../src/store/versions/change-log.ts'
 import { pastPageQuery } from '../../../src/store/versions/past-page-query.ts'
 import { latestStatements } from '../../../src/store/versions/read-latest-changes.ts'
 import { currentVersionOf } from '../../../src/store/versions/versions.ts'
@@ -155,10 +156,23 @@ test('who saw a record is a range of one index, newest first', async () => {
   assert.doesNotMatch(plan, /Seq Scan/, plan)
 })
 
+test('a page of changes seeks each entry and the ends of its versions, wherever it is', async () => {
+  const { entries, events } = logStatements(dialect)
+  const from = await planOf({ text: entries, values: [7, 101] })
+  assert.match(from, /using change_log_pkey on change_log entry\n +Index Cond: \(seq >= \$1\)/)
+  const page = await planOf({ text: events, values: ['{7,8}', '{1,2}', '{0,500}', '{250,750}'] })
+  const ends =
+    /Index Cond: \(\(customer = .*\(change > entry\S*\.low\) AND \(change <= entry\S*\.high\)/g
+  assert.equal(page.match(ends)?.length, 11, page)
+  assert.doesNotMatch(page, /Seq Scan|Filter:.*change/, page)
+})
+
 test('the latest changes are found by the index of times, and by those of numbers', async () => {
   const { owners, events } = latestStatements(dialect)
   const first = await planOf({ text: owners, values: [100] })
   assert.match(first, /Index (Only )?Scan Backward using revision_by_time/, first)
   const last = await planOf({ text: events, values: ['{1,2}', '{1,0}'] })
-  assert.equal(last.match(/using \w+_by_change on/g)?.length, 10, last)
+  const seeks =
+    /using \w+_by_change on .*\n +Index Cond: \(\(customer = .*\(change > entry\S*\.low\)/g
+  assert.equal(last.match(seeks)?.length, 10, last)
 })

@@ -8,6 +8,7 @@ import type { PastSelection } from '../../../src/store/records/history.ts'
 import { searchLookUps } from '../../../src/store/search/search.ts'
 import type { Statement } from '../../../src/store/session.ts'
 import { dialect } from '../../../src/store/sqlite/dialect.ts'
+import { logStatements } from '../../../src/store/versions/change-log.ts'
 import { pastPageQuery } from '../../../src/store/versions/past-page-query.ts'
 import { readEvents } from '../../../src/store/versions/read-events.ts'
 import {
@@ -158,6 +159,20 @@ test('a page of events begins its scans at its place, and compares nothing befor
   const isBound = (operation: string) => operation === 'Le' || operation === 'Lt'
   assert.deepEqual(operations.filter(isBound), [])
   assert.ok(operations.includes('SeekGT'))
+})
+
+test('a page of changes seeks each entry and the ends of its versions, wherever it is', () => {
+  const { entries, events } = logStatements(dialect)
+  const [first = ''] = plans.explain(entries)
+  assert.equal(first, 'SEARCH entry USING PRIMARY KEY (seq>?)')
+  const scans = plans
+    .explain(events)
+    .join('\n')
+    .match(/SEARCH record USING .*\(customer=\? (AND kind=\? )?AND change>\? AND change<\?\)/g)
+  assert.equal(scans?.length, 11)
+  // A bound that no scan begins or ends at is compared for each row that it passes.
+  const isCompared = (operation: string) => ['Le', 'Lt', 'Ge', 'Gt'].includes(operation)
+  assert.deepEqual(plans.operations(events).filter(isCompared), [])
 })
 
 test('a filter compares events by the entries of an index, which have their types', async () => {
