@@ -1,12 +1,19 @@
 -- How many of these very lines are stored. It runs as the owner, because the roles that add lines
--- may not read them. Only a caller who knows all of a line learns of it.
+-- may not read them. Only a caller who knows all of a line learns of it. Each line is sought by its
+-- place, however many there are.
 create function bursar_audit.stored(
   chains text[], sequences bigint[], ats bigint[], key_ids text[], bodies text[], digests text[]
 ) returns bigint language sql security definer
-set search_path = pg_catalog as $stored$
+set search_path = pg_catalog
+set enable_seqscan = off as $stored$
   select count(*) from unnest(chains, sequences, ats, key_ids, bodies, digests)
     as added (chain, sequence, at, key_id, body, digest)
-  join bursar_audit.line using (chain, sequence, at, key_id, body, digest)
+  cross join lateral (
+    select from bursar_audit.line
+    where line.chain = added.chain and line.sequence = added.sequence and line.at = added.at
+      and line.key_id = added.key_id and line.body = added.body and line.digest = added.digest
+    offset 0
+  ) as found
 $stored$;
 
 -- Adds lines with the rights of the caller, in one round trip and one commit that is on disk.
