@@ -1,3 +1,4 @@
+import { fullTable, type Resource } from '../../contract/resource.ts'
 import { resourceOf } from '../../resources/catalogue.ts'
 import { eventKinds, eventTypeOf } from '../../resources/event-types.ts'
 import { largest, smallest } from '../../values/bounds.ts'
@@ -16,7 +17,6 @@ import {
 } from '../records/events.ts'
 import { bytes, isTrue, type NamedRow, optionalWhole, text, whole } from '../row.ts'
 import { customerNumber } from '../schema/customers.ts'
-import { fullOfRecord } from '../schema/tables.ts'
 import type { Reads, Statement } from '../session.ts'
 
 /** Reads the events of a customer, over sessions that see its records. */
@@ -208,6 +208,13 @@ type BranchParts = {
   readonly matching?: ((kind: string) => string) | undefined
 }
 
+/** The checksum of the full body of a row `record`. */
+const checksumOfFull = (resource: Resource, { tableName, listedId }: Dialect): string =>
+  resource.mask === undefined
+    ? 'record.checksum'
+    : `coalesce((select checksum from ${tableName(fullTable(resource))} as unmasked
+        where unmasked.customer = record.customer and unmasked.id = ${listedId.of('record')}), 0)`
+
 /**
  * What has the events of each kind, as queries. With `each` they read the events of several
  * customers, which are rows of that table. The conditions come before that of the index:
@@ -244,15 +251,13 @@ export function branchesOf(
       }
       const resource = resourceOf(kind)
       const { table } = resource
-      const full = fullOfRecord(resource, dialect)
-      const current = `${tableName(table)} as record ${indexedBy(`${table}_by_change`)}
-      ${full.join}`
+      const current = `${tableName(table)} as record ${indexedBy(`${table}_by_change`)}`
       const event = 'record.event'
       const replaced = `${tableName('superseded')} as record ${indexedBy('superseded_by_change')}`
       return [
         branch(
           kind,
-          { id: listedId.of('record'), event, checksum: `coalesce(${full.row}.checksum, 0)` },
+          { id: listedId.of('record'), event, checksum: checksumOfFull(resource, dialect) },
           current,
           IS_INDEXED,
         ),
