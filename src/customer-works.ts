@@ -43,8 +43,7 @@ export function customerWorks(deps: CustomerDeps): Readings<Principal> {
       basis: feeBasis,
       quotes,
       clock,
-      // A quote needs the verdict on an address, not which kind of Solana account it is.
-      policy: { ...addressPolicy(config), quick: true },
+      policy: addressPolicy(config),
       openMax: config.feeQuotesOpenMax,
     }),
     [listEvents.id]: listEventsWork(deps),

@@ -5,6 +5,7 @@ import { isFailure } from './contract/problem.ts'
 import type { Interfere, Route } from './contract/request.ts'
 import { customerReads, customerWorks } from './customer-works.ts'
 import { openEventWaits } from './events/event-waits.ts'
+import type { FeeBasis } from './fees/fee-basis.ts'
 import { openFees } from './fees/sources/open-fees.ts'
 import { apiPage, type PageClient } from './http/documents/api-page/api-page.ts'
 import { type ConsoleClient, consolePage } from './http/documents/console/console-page.ts'
@@ -255,7 +256,7 @@ export async function startService(sources: ServiceDeps): Promise<Service> {
       ...oauth.routes(extension?.interfere),
     ].map(whileIntact(stores.watch)),
     ...oauth.documents.map(staticDocument),
-    ...documentRoutes(config, readiness, extension, () => url),
+    ...documentRoutes(config, readiness, extension, fees.current, () => url),
     ...(servesOperator ? [openApiRoute(ingestApi, () => url)] : []),
     ...(extension?.routes ?? []),
   ]
@@ -301,6 +302,7 @@ const documentRoutes = (
   config: Config,
   readiness: readonly ReadinessCheck[],
   extension: ServiceExtension | undefined,
+  feeBasis: () => FeeBasis,
   url: () => string,
 ): Route[] => [
   ...healthRoutes(readiness),
@@ -308,7 +310,7 @@ const documentRoutes = (
   ...problemPages(),
   ...openApiRoutes(url),
   ...(extension !== undefined || config.console
-    ? consolePage(config, extension?.consoleClients ?? [])
+    ? consolePage(config, extension?.consoleClients ?? [], feeBasis)
     : []),
 ]
 

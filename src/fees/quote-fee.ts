@@ -8,9 +8,7 @@ import type {
   AddressPolicy,
   AddressRefusal,
 } from './addresses/address-check.ts'
-import { checkAddress } from './addresses/check-address.ts'
-import { refuseAs } from './addresses/known-destinations.ts'
-import { stellarAccountOf } from './addresses/stellar-address.ts'
+import { checkDestination } from './check-destination.ts'
 import type { FeeBasis, Unavailable } from './fee-basis.ts'
 import { type FeeOrigin, networkFee } from './network-fee.ts'
 import type { AssetPair } from './schedule/asset-pair.ts'
@@ -95,10 +93,8 @@ export function quoteFee(
   if (!given.ok) {
     return { ok: false, problem: 'exceed-precision', figure: figure.name, decimals: pair.decimals }
   }
-  const check = checkAddress(network, request.address, policy)
+  const check = checkDestination(basis.schedule, request, policy)
   if (!check.valid) return unsupportedAddress(check)
-  const token = refuseToken(basis, pair, request.address)
-  if (token !== undefined) return unsupportedAddress(token)
   const flat = networkFee(basis, pair, check.kind, now)
   if (!flat.ok) return { ok: false, problem: 'fee-source-unavailable', cause: flat.cause }
   const split = splitFigure(figure.name, given.units, flat.feeUnits, pair.transferPpm)
@@ -151,28 +147,6 @@ const unsupportedAddress = ({ reason, detail }: AddressRefusal): QuoteRefusal =>
   fault: reason,
   detail,
 })
-
-/** Covers tokens that the operator added, on any network, and the issuer of the asset itself. */
-function refuseToken(
-  { schedule }: FeeBasis,
-  { kind, token }: AssetPair,
-  address: string,
-): AddressRefusal | undefined {
-  if (kind === 'trustline') {
-    return stellarAccountOf(address) === token ? refuseAs('token_issuer') : undefined
-  }
-  for (const pairs of schedule.pairs.values()) {
-    for (const other of pairs.values()) {
-      if (isTokenOf(other, address)) return refuseAs('token_contract')
-    }
-  }
-  return undefined
-}
-
-function isTokenOf({ kind, token }: AssetPair, address: string): boolean {
-  if (kind === 'trustline') return false
-  return kind === 'erc20' ? token?.toLowerCase() === address.toLowerCase() : token === address
-}
 
 const wholePpm = 1_000_000n
 

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
+import { encodeSolanaAddress } from '../../src/fees/addresses/solana-address.ts'
+import { encodeStellarAddress } from '../../src/fees/addresses/stellar-address.ts'
+import type { CryptoNetwork } from '../../src/values/network.ts'
 import { describeService } from '../support/describe-service.ts'
 import { rawRequest } from '../support/raw-request.ts'
 
@@ -63,4 +66,60 @@ test('the check of an address tells what the quote would, and needs every member
   assert.ok(!wrong.text.includes(address))
   assert.equal((await check({ crypto_network: 'ETHEREUM' })).status, 400)
   assert.equal((await check({ crypto_network: 'MOON', destination_address: 'x' })).status, 400)
+})
+
+test('the check of an address and the quote give the same verdict', async () => {
+  const named: Readonly<Record<string, CryptoNetwork>> = {
+    XLM: 'STELLAR',
+    USDC: 'STELLAR',
+    SOL: 'SOLANA',
+    USDG: 'SOLANA',
+    BTC: 'BITCOIN',
+    ETH: 'ETHEREUM',
+  }
+  const offCurve = Buffer.from(
+    '6fd43ea30d72d741a61075da44a91378dd47ac167be04aaf197ee34db21c81e6',
+    'hex',
+  )
+  const smallOrder = Buffer.from(
+    'c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a',
+    'hex',
+  )
+  const issuer = 'GA5ZSEJYB37JRC5AVCIA5MOP4RHTM335X2KGX3IHOJAPP5RE34K4KZVN'
+  const addresses = [
+    ...[offCurve, smallOrder].flatMap((key) => [
+      encodeStellarAddress(key),
+      encodeStellarAddress(key, 9n),
+      encodeSolanaAddress(key),
+    ]),
+    issuer,
+    'bc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hczuqqsrsfxh',
+    '0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48',
+    '0xF0Aa84466e353E5390be37FE2934301c07c19a55',
+  ]
+  const faults = new Set<string>()
+  for (const [asset, crypto_network] of Object.entries(named)) {
+    for (const destination_address of addresses) {
+      const asked = { asset, crypto_network, destination_address }
+      const [verdict, quote] = await Promise.all([
+        service.call('/console/check-address', {
+          as: null,
+          method: 'POST',
+          body: JSON.stringify(asked),
+        }),
+        service.call('/v2/transfer/fees/crypto-withdrawal', {
+          method: 'POST',
+          body: JSON.stringify({ ...asked, amount: '1000' }),
+        }),
+      ])
+      const { valid, detail } = verdict.body
+      faults.add(quote.body.meta?.fault)
+      const refusal = quote.status === 200 ? undefined : quote.body.detail
+      const expected = valid ? undefined : `destination_address is refused: ${detail}`
+      assert.equal(refusal, expected, `${asset} on ${crypto_network} to ${destination_address}`)
+    }
+  }
+  for (const fault of ['off_curve', 'no_key', 'token_issuer', 'token_contract']) {
+    assert.ok(faults.has(fault), fault)
+  }
 })

@@ -5,8 +5,8 @@ import { wordOf } from '../values/labels.ts'
 
 type Verdict = { readonly valid: boolean; readonly detail?: string }
 
-/** What the server says of the address, a moment after the last key. */
-export function useAddressVerdict(network: string, address: string) {
+/** What the server says of the address, a moment after the last key. It may be for an asset. */
+export function useAddressVerdict(network: string, address: string, asset = '') {
   const session = useSession()
   const [verdict, setVerdict] = useState({ isFault: false, text: '' })
   useEffect(() => {
@@ -14,7 +14,11 @@ export function useAddressVerdict(network: string, address: string) {
     setVerdict({ isFault: false, text: '' })
     if (address === '') return undefined
     const check = async () => {
-      const body = { crypto_network: network, destination_address: address }
+      const body = {
+        crypto_network: network,
+        destination_address: address,
+        ...(asset !== '' && { asset }),
+      }
       const options = { signal: abort.signal, body }
       const { valid, detail = '' } = await requestJson<Verdict>(
         session,
@@ -30,6 +34,6 @@ export function useAddressVerdict(network: string, address: string) {
       clearTimeout(timer)
       abort.abort()
     }
-  }, [network, address, session])
+  }, [network, address, asset, session])
   return verdict
 }

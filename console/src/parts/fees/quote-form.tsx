@@ -27,18 +27,19 @@ type Quoted = FeeTerms & {
 /** Asks for a guaranteed fee in the name of the customer that has signed in. */
 export function QuoteForm() {
   const session = useSession()
+  const [asset, setAsset] = useState('USDC')
   const [network, setNetwork] = useState('ETHEREUM')
   const [address, setAddress] = useState('')
   const [quoted, setQuoted] = useState<Quoted>()
   const [fault, setFault] = useState('')
   const [isBusy, setBusy] = useState(false)
-  const verdict = useAddressVerdict(network, address.trim())
+  const verdict = useAddressVerdict(network, address.trim(), asset.trim())
   const ask = async (form: FormData) => {
     setFault('')
     setQuoted(undefined)
     const named = form.get('figure') === 'total' ? 'total' : 'amount'
     const body = {
-      asset: String(form.get('asset')),
+      asset: asset.trim(),
       crypto_network: network,
       destination_address: address.trim(),
       [named]: String(form.get('value')).trim(),
@@ -62,7 +63,13 @@ export function QuoteForm() {
       >
         <label className="field">
           Asset
-          <input className="input" name="asset" defaultValue="USDC" required autoComplete="off" />
+          <input
+            className="input"
+            value={asset}
+            required
+            autoComplete="off"
+            onChange={(event) => setAsset(event.target.value)}
+          />
         </label>
         <NetworkField label="Network" network={network} onChange={setNetwork} />
         <label className="field">

@@ -7,7 +7,8 @@ import { brotliDecompress } from 'node:zlib'
 import type { Body } from '../../../contract/operation.ts'
 import { jsonAnswer, type Route } from '../../../contract/request.ts'
 import { addressPolicy } from '../../../fees/addresses/address-policy.ts'
-import { checkAddress } from '../../../fees/addresses/check-address.ts'
+import { checkDestination } from '../../../fees/check-destination.ts'
+import type { FeeBasis } from '../../../fees/fee-basis.ts'
 import { cryptoWithdrawal } from '../../../operations/create-crypto-withdrawal-fee.ts'
 import type { Config } from '../../../platform/config.ts'
 import { cryptoNetworks, isCryptoNetwork } from '../../../values/network.ts'
@@ -31,7 +32,11 @@ type ConsoleConfig = Pick<
  * The console at `/console/`: static files that `tools/build-console.ts` makes from `console/`.
  * Its screens are in the fragment of the URL, which no server sees.
  */
-export function consolePage(config: ConsoleConfig, clients: readonly ConsoleClient[]): Route[] {
+export function consolePage(
+  config: ConsoleConfig,
+  clients: readonly ConsoleClient[],
+  feeBasis: () => FeeBasis,
+): Route[] {
   const headers = headersOf(config)
   const names = readdirSync(assets).filter((name) => name.endsWith('.br'))
   return [
@@ -58,7 +63,7 @@ export function consolePage(config: ConsoleConfig, clients: readonly ConsoleClie
         precompressed: { br: compressed },
       })
     }),
-    checkAddressRoute(config),
+    checkAddressRoute(config, feeBasis),
   ]
 }
 
@@ -104,6 +109,7 @@ function pageWith(settings: object): string {
  */
 const checkAddressRoute = (
   config: Pick<Config, 'addressTestnets' | 'requireEvmChecksum'>,
+  feeBasis: () => FeeBasis,
 ): Route => ({
   method: 'POST',
   path: '/console/check-address',
@@ -112,17 +118,19 @@ const checkAddressRoute = (
     const given = readBody(body, request.body)
     const network = given.get('crypto_network')
     assert(isCryptoNetwork(network), 'the declaration of the body requires a network')
-    const policy = { ...addressPolicy(config), quick: true }
-    const check = checkAddress(network, given.get('destination_address') ?? '', policy)
+    const address = given.get('destination_address') ?? ''
+    const destination = { network, address, asset: given.get('asset') ?? '' }
+    const check = checkDestination(feeBasis().schedule, destination, addressPolicy(config))
     const verdict = check.valid ? { valid: true } : { valid: false, detail: check.detail }
     return jsonAnswer(verdict, { 'cache-control': 'no-store' })
   },
 })
 
-const names = ['crypto_network', 'destination_address']
+const names = ['asset', 'crypto_network', 'destination_address']
 const quoted = Object.entries(cryptoWithdrawal.members)
 
+/** A person may ask about an address without an asset. */
 const body: Body = {
   members: Object.fromEntries(quoted.filter(([name]) => names.includes(name))),
-  required: names,
+  required: ['crypto_network', 'destination_address'],
 }
