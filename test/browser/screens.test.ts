@@ -57,6 +57,22 @@ describe('Find', () => {
     await page.locator(`article[data-id="${id}"]`).waitFor()
   })
 
+  browserTest('a word of a bank’s name leads to all accounts, each with that bank', async () => {
+    const { page, open, faults } = await signedIn()
+    await open('#/find?q=tidewell')
+    const marked = page.locator('.hit:has(mark)')
+    await page.locator('.hit').nth(19).waitFor()
+    assert.equal(await marked.count(), 20)
+    await page.getByRole('button', { name: 'Show more hits' }).click()
+    await page.locator('.hit').nth(39).waitFor()
+    assert.equal(await marked.count(), 40)
+    const ids = await page
+      .locator('li[data-id]:has(.hit)')
+      .evaluateAll((all) => all.map((hit) => (hit instanceof HTMLElement ? hit.dataset.id : '')))
+    assert.equal(new Set(ids).size, 40)
+    assert.deepEqual(faults, [])
+  })
+
   browserTest('a customer’s client finds its own records by any identifier', async () => {
     const { page, faults } = await signedIn('Borealis')
     const { body } = await browsing.service.call('/v2/transfer/deposit-addresses?limit=1', {
@@ -235,6 +251,28 @@ describe('lists', () => {
     },
   )
 
+  browserTest('no heading lies over a row, in a window of any width', async () => {
+    const { page, open } = await signedIn()
+    const lists = Object.keys(fixtureIds).map((kind) => `#/list/${kind}?customer=acme&limit=20`)
+    const record = `#/record/statements/${fixtureIds.statements}?customer=acme`
+    for (const width of [1440, 1280, 1024, 800]) {
+      await page.setViewportSize({ width, height: 800 })
+      for (const screen of [...lists, '#/customers', record]) {
+        await open('#/nowhere')
+        await page.getByText('no such screen').waitFor()
+        await open(screen)
+        await page.locator('main tbody tr').first().waitFor()
+        const over = await page.evaluate(() => {
+          const [head, row] = ['thead th', 'tbody tr'].map((name) =>
+            document.querySelector(`main ${name}`)?.getBoundingClientRect(),
+          )
+          return (head?.bottom ?? Number.NaN) - (row?.top ?? Number.NaN)
+        })
+        assert.ok(over <= 1, `${screen} at ${width}: ${over}`)
+      }
+    }
+  })
+
   browserTest('columns and views are kept for the person', async () => {
     const { page, open } = await signedIn()
     await open('#/list/statements?customer=acme&statuses=STATEMENT_STATUS_PAID')
@@ -347,6 +385,14 @@ describe('records', () => {
     await page.getByText('✓ A valid address on Bitcoin.').waitFor()
     await page.locator('[data-member=identity_id]').waitFor()
     await page.locator('canvas.qr').waitFor()
+  })
+
+  browserTest('the history of a statement has figures, and no names of the API', async () => {
+    const { page, open } = await signedIn()
+    await open(`#/record/statements/${fixtureIds.statements}?customer=acme`)
+    const paid = page.locator('.timeline > li').filter({ hasText: 'Paid on' })
+    assert.match(String(await paid.textContent()), /Paid 0to→128,223\.281643 USDG/)
+    assert.doesNotMatch(String(await page.locator('.timeline').textContent()), /[{}[\]]|amount_/)
   })
 
   browserTest('a point shows the record as the API answers it', async () => {

@@ -22,15 +22,23 @@ export type Found = {
   readonly hits: readonly Hit[]
   readonly customers: readonly FoundCustomer[]
   readonly more: boolean
+  /** The cursor of the next page, where the server has pages. */
+  readonly next?: string | undefined
 }
 
 /** Finds records and fees by an identifier. Staff search all customers whom they may see. */
-export async function find(session: Session, text: string, signal: AbortSignal): Promise<Found> {
+export async function find(
+  session: Session,
+  text: string,
+  signal: AbortSignal,
+  cursor?: string,
+): Promise<Found> {
   if (!session.isStaff) return findOwn(session, text, signal)
-  const path = `/ingest/v1/search?${new URLSearchParams({ q: text })}`
+  const query = { q: text, ...(cursor !== undefined && { page_cursor: cursor }) }
+  const path = `/ingest/v1/search?${new URLSearchParams(query)}`
   const page: SearchPage = await requestJson(session, path, { signal })
   const { hits, customers = [], next_page_cursor: next } = page
-  return { hits, customers, more: next !== undefined }
+  return { hits, customers, more: next !== undefined, next }
 }
 
 type SearchPage = {

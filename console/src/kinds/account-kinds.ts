@@ -1,5 +1,5 @@
 import { labelOf } from '../values/labels.ts'
-import { bank, extra, idMember, member, status, time } from './columns.tsx'
+import { bank, country, extra, idMember, member, status, time } from './columns.tsx'
 import { accountTitle, mainMember, mainNetwork, ownerOf } from './fiat-networks.ts'
 import { byId, byOwner, byRef, createdFilters, filter, owners, refIds } from './filters.ts'
 import type { Kind, Row } from './kind.ts'
@@ -41,6 +41,7 @@ export const fiatAccounts: Kind = {
   }),
   columns: [
     ...bank,
+    country,
     status,
     member('ref_id', 'Reference'),
     time('created_at', 'Created'),
@@ -83,6 +84,7 @@ export const depositInstructions: Kind = {
     },
     ...bank,
     status,
+    extra(country),
     extra(member('ref_id', 'Reference')),
     time('created_at', 'Created'),
     idMember('id'),

@@ -97,16 +97,17 @@ export const bank: readonly ColumnOf[] = [
       )
     },
   },
-  {
-    ...member('country', 'Owner’s country', 'fiat_account_owner_address.country'),
-    text: (record) => mainMember(record, 'fiat_account_owner_address.country'),
-    cell: ({ record }) => countryName(mainMember(record, 'fiat_account_owner_address.country')),
-  },
   extra({
     ...member('routing_number', 'Routing number', 'routing_details.routing_number'),
     text: (record) => mainMember(record, 'routing_details.routing_number'),
   }),
 ]
+
+export const country: ColumnOf = {
+  ...member('country', 'Owner’s country', 'fiat_account_owner_address.country'),
+  text: (record) => mainMember(record, 'fiat_account_owner_address.country'),
+  cell: ({ record }) => countryName(mainMember(record, 'fiat_account_owner_address.country')),
+}
 
 export const shortAddressColumn: ColumnOf = {
   ...member('address', 'Address'),

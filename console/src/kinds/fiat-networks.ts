@@ -39,6 +39,30 @@ export function accountTitle(record: RecordData, nameOfNetwork: (name: string) =
   return `${bank} ${shortNumber(record, network)}`
 }
 
+/** The banks that the title of a record does not name: `RTP Merrow Valley`, `through Tidewell`. */
+export function otherBanksOf(
+  record: RecordData | undefined,
+  nameOfNetwork: (name: string) => string,
+): readonly string[] {
+  if (record === undefined) return []
+  const [main, ...others] = networksOf(record)
+  const own = others.map((network) => [
+    nameOfNetwork(network),
+    memberText(record, `${pathOf(network)}.routing_details.bank_name`),
+  ])
+  const through = [main, ...others].map((network) => [
+    'through',
+    memberText(
+      record,
+      `fiat_network_instructions.${network}.intermediary_routing_details.bank_name`,
+    ),
+  ])
+  const named = [...own, ...through]
+    .filter(([, bank]) => bank !== '')
+    .map((words) => words.join(' '))
+  return [...new Set(named)]
+}
+
 /** The owner, where the answer has it: lists of fiat accounts do not. */
 export function ownerOf(record: RecordData): string {
   const institution = memberText(record, 'fiat_account_owner.institution_details.name')

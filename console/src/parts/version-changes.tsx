@@ -1,9 +1,10 @@
 import type { Origin } from '../api/record-pages.ts'
+import { balancesOf } from '../kinds/balances.ts'
 import type { RecordData } from '../kinds/kind.ts'
-import { memberText } from '../kinds/record-members.ts'
+import { memberAt, memberText } from '../kinds/record-members.ts'
 import { grouped, isAmount } from '../values/amounts.ts'
 import type { IconName } from '../values/icon.tsx'
-import { labelOfPath, wordOf } from '../values/labels.ts'
+import { labelOf, labelOfPath, wordOf } from '../values/labels.ts'
 import { useIsUtc } from '../values/preferences.ts'
 import { Status, statusWord } from '../values/status.tsx'
 import { isInstant, longTime } from '../values/times.ts'
@@ -47,11 +48,7 @@ export function ChangedMembers(props: ChangeOf & { readonly isMasked: boolean })
           {isMasked && maskedMembers.test(member) ? (
             <span className="quiet">changed; show the number, then the history in full</span>
           ) : (
-            <Diff
-              member={member}
-              from={memberText(before, member)}
-              to={memberText(record, member)}
-            />
+            <Diff member={member} before={before} record={record} />
           )}
         </li>
       ))}
@@ -59,16 +56,54 @@ export function ChangedMembers(props: ChangeOf & { readonly isMasked: boolean })
   )
 }
 
-function Diff(props: { readonly member: string; readonly from: string; readonly to: string }) {
-  const { member, from, to } = props
+function Diff(props: {
+  readonly member: string
+  readonly before: RecordData
+  readonly record: RecordData
+}) {
+  const { member, before, record } = props
   const isUtc = useIsUtc()
-  if (member === 'status') return <StatusChange from={from} to={to} />
-  return (
-    <>
-      <del className="from">{valueText(from, isUtc)}</del>
-      <Arrow />
-      <ins>{valueText(to, isUtc)}</ins>
-    </>
+  if (member === 'statement_balances') return <BalanceChanges before={before} record={record} />
+  if (member === 'status') {
+    return <StatusChange from={memberText(before, member)} to={memberText(record, member)} />
+  }
+  const shown = (of: RecordData) => valueText(memberAt(of, member), isUtc)
+  return <Change from={shown(before)} to={shown(record)} />
+}
+
+const Change = ({ from, to }: { readonly from: string; readonly to: string }) => (
+  <>
+    <del className="from">{from}</del>
+    <Arrow />
+    <ins>{to}</ins>
+  </>
+)
+
+const balanceMembers = ['total_amount_owed', 'amount_paid'] as const
+
+/** The figures that differ, by asset: `Paid: 0 → 128,223.281643 USDG`. */
+function BalanceChanges({
+  before,
+  record,
+}: {
+  readonly before: RecordData
+  readonly record: RecordData
+}) {
+  const [old, own] = [balancesOf(before), balancesOf(record)]
+  const assets = [...new Set([...old, ...own].map(({ asset }) => asset))]
+  return assets.flatMap((asset) =>
+    balanceMembers.map((member) => {
+      const [from, to] = [old, own].map((balances) => {
+        const text = balances.find((balance) => balance.asset === asset)?.[member]
+        return text === undefined ? '(none)' : grouped(text)
+      })
+      if (from === undefined || to === undefined || from === to) return null
+      return (
+        <span key={`${asset} ${member}`} className="balance-change">
+          {labelOf(member)} <Change from={from} to={to} /> {asset}
+        </span>
+      )
+    }),
   )
 }
 
@@ -87,8 +122,17 @@ const Arrow = () => (
   </span>
 )
 
-function valueText(text: string, isUtc: boolean): string {
-  if (text === '') return '(none)'
+function valueText(value: unknown, isUtc: boolean): string {
+  if (value === undefined || value === null || value === '') return '(none)'
+  if (Array.isArray(value))
+    return value.map((each) => valueText(each, isUtc)).join(', ') || '(none)'
+  if (typeof value === 'object') {
+    const parts = Object.entries(value).map(
+      ([name, own]) => `${labelOf(name)} ${valueText(own, isUtc)}`,
+    )
+    return parts.join(', ') || '(none)'
+  }
+  const text = String(value)
   if (isInstant(text)) return longTime(text, { isUtc, now: new Date() })
   if (isAmount(text) && text.includes('.')) return grouped(text)
   return /^[A-Z]+(_[A-Z]+)+$/.test(text) ? wordOf(text) : text

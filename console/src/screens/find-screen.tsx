@@ -1,5 +1,6 @@
-import { useEffect } from 'react'
+import { useEffect, useState } from 'react'
 import { type Found, find, type Hit } from '../api/find-hits.ts'
+import { otherBanksOf } from '../kinds/fiat-networks.ts'
 import { kindNamed } from '../kinds/kinds.ts'
 import { counted } from '../parts/attention.tsx'
 import { useCustomerName } from '../parts/customer-names.tsx'
@@ -12,8 +13,9 @@ import { Failure, Loading, State } from '../parts/states.tsx'
 import { useLoad } from '../parts/use-load.ts'
 import { linkTo, useRoute } from '../router.ts'
 import { type Session, useSession } from '../session/console-session.ts'
+import { Button } from '../values/button.tsx'
 import { Icon } from '../values/icon.tsx'
-import { matchText } from '../values/labels.ts'
+import { capital, labelOf, matchText } from '../values/labels.ts'
 import { ShownTime } from '../values/shown-time.tsx'
 import { Status } from '../values/status.tsx'
 
@@ -49,13 +51,16 @@ export function Find() {
               <Failure error={found.error} retry={retry} />
             </div>
           )}
-          {value !== undefined && <Hits found={value} text={sought} />}
+          {value !== undefined && <Hits key={sought} first={value} text={sought} />}
         </div>
         <Recent />
       </div>
     </section>
   )
 }
+
+/** When a further page is given up; the button asks again. */
+const NEXT_MS_MAX = 30_000
 
 const countOf = ({ hits, more }: Found): string =>
   `${more ? 'more than ' : ''}${counted(hits.length, 'record')}`
@@ -72,8 +77,22 @@ function openOnly(session: Session, { hits, customers, more }: Found, text: stri
   setTimeout(focusFirstRow)
 }
 
-function Hits({ found, text }: { readonly found: Found; readonly text: string }) {
-  const { hits, customers, more } = found
+function Hits({ first, text }: { readonly first: Found; readonly text: string }) {
+  const session = useSession()
+  const [later, setLater] = useState<readonly Found[]>([])
+  const [fault, setFault] = useState<unknown>()
+  const { customers } = first
+  const hits = [first, ...later].flatMap((page) => page.hits)
+  const { more, next } = later.at(-1) ?? first
+  const readNext = async () => {
+    setFault(undefined)
+    try {
+      const page = await find(session, text, AbortSignal.timeout(NEXT_MS_MAX), next)
+      setLater((pages) => [...pages, page])
+    } catch (error) {
+      setFault(error)
+    }
+  }
   if (hits.length + customers.length === 0) {
     return (
       <div className="card">
@@ -119,7 +138,15 @@ function Hits({ found, text }: { readonly found: Found; readonly text: string })
       {[...Map.groupBy(hits, ({ matched }) => matched)].map(([matched, own]) => (
         <HitGroup key={matched} matched={matched} hits={own} text={text} />
       ))}
-      {more && <p className="quiet hits">There are more hits than these. Filter a list by it.</p>}
+      {next !== undefined && (
+        <Button className="button" onClick={() => void readNext()}>
+          Show more hits
+        </Button>
+      )}
+      {fault !== undefined && <Failure error={fault} retry={() => void readNext()} />}
+      {more && next === undefined && (
+        <p className="quiet hits">There are more hits than these. Filter a list by it.</p>
+      )}
       <p className="quiet hits wide-only">
         <kbd>↑</kbd> <kbd>↓</kbd> move <kbd>Enter</kbd> open <kbd>Ctrl</kbd> <kbd>Enter</kbd> new
         tab <kbd>C</kbd> copy id <kbd>/</kbd> back to the box
@@ -161,7 +188,12 @@ function HitRow({ hit, text }: { readonly hit: Hit; readonly text: string }) {
     hit.record === undefined
       ? undefined
       : kind?.cardOf({ customerId: hit.customer_id, record: hit.record, shortfall: undefined })
-  const sub = [kind?.noun ?? 'withdrawal fee', card?.sub ?? '', nameOf(hit.customer_id)]
+  const sub = [
+    capital(kind?.noun ?? 'withdrawal fee'),
+    card?.sub ?? '',
+    ...(hit.matched === 'bank_name' ? otherBanksOf(hit.record, labelOf) : []),
+    nameOf(hit.customer_id),
+  ]
   return (
     <li data-id={hit.id}>
       <a className="hit" data-row="" href={hitLink(hit)} onClick={() => rememberHit(session, hit)}>

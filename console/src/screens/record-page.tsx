@@ -17,6 +17,7 @@ import { useLoad } from '../parts/use-load.ts'
 import { go, linkTo, placeOf, useRoute, withParameters } from '../router.ts'
 import { useSession } from '../session/console-session.ts'
 import { Button } from '../values/button.tsx'
+import { capital } from '../values/labels.ts'
 import { useIsUtc } from '../values/preferences.ts'
 import { dayOf } from '../values/times.ts'
 
@@ -56,16 +57,17 @@ function OneRecord({ kind, id, customerId }: Props) {
       : findListed(session, { kind, id, customerId }, asOf, signal),
   )
   const record = loaded.state === 'loaded' ? loaded.value : undefined
-  const title = record === undefined ? kind.noun : kind.titleOf(record)
+  const title = record === undefined ? capital(kind.noun) : kind.titleOf(record)
+  const name = record === undefined ? title : `${title}, ${kind.noun}`
   return (
-    <article data-id={id} aria-label={`${kind.noun} ${title}`} className="record">
+    <article data-id={id} aria-label={name} className="record">
       <div className="stack">
         <RecordHead
           kind={kind}
           id={id}
           customerId={customerId}
           record={record}
-          heading={<PageHeading title={title} name={`${title}, ${kind.noun}`} />}
+          heading={<PageHeading title={title} name={name} />}
         />
         {loaded.state === 'loading' && (
           <div className="card">

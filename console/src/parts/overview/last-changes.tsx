@@ -2,7 +2,7 @@ import type { Change } from '../../api/latest-changes.ts'
 import { kindNamed } from '../../kinds/kinds.ts'
 import { linkTo } from '../../router.ts'
 import { shortId } from '../../values/ids.ts'
-import { labelOfPath, wordOf } from '../../values/labels.ts'
+import { capital, labelOfPath, wordOf } from '../../values/labels.ts'
 import { ShownTime } from '../../values/shown-time.tsx'
 import { useCustomerName } from '../customer-names.tsx'
 import { useIsNarrow } from '../narrow.ts'
@@ -45,7 +45,7 @@ export function LastChanges({ changes }: { readonly changes: readonly Change[] }
                   <ShownTime at={change.created_at} />
                 </span>
                 <span className="sub">
-                  {kind?.noun ?? 'withdrawal fee'} · {nameOf(change.customer_id)}
+                  {capital(kind?.noun ?? 'withdrawal fee')} · {nameOf(change.customer_id)}
                 </span>
                 <span className="right">
                   <What change={change} />
@@ -83,7 +83,7 @@ export function LastChanges({ changes }: { readonly changes: readonly Change[] }
                     {title}
                   </a>
                 </th>
-                <td className="soft">{kind?.noun ?? 'withdrawal fee'}</td>
+                <td className="soft">{capital(kind?.noun ?? 'withdrawal fee')}</td>
                 <td>{nameOf(change.customer_id)}</td>
                 <td>
                   <What change={change} />

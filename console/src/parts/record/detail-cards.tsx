@@ -188,7 +188,7 @@ export function OwnershipCard({ record }: { readonly record: RecordData }) {
   return (
     <section className="card" aria-labelledby="ownership">
       <header>
-        <h2 id="ownership">Ownership</h2>
+        <h2 id="ownership">{ids.length > 0 ? 'Ownership' : labelOf('metadata')}</h2>
       </header>
       <dl className="facts body">
         {ids.map((name) => (
