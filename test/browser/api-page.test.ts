@@ -4,7 +4,6 @@ import { connect, createServer } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { chromiumFlags, chromiumPath, isChromiumMissing } from '../support/chromium.ts'
-import { freePort } from '../support/free-port.ts'
 import { startTestService } from '../support/harness.ts'
 import { longTest } from '../support/long.ts'
 import { rawRequest } from '../support/raw-request.ts'
@@ -12,10 +11,8 @@ import { axeFaults } from './support/browse.ts'
 
 /** The service knows itself by another name than the browser: a mapped port of `localhost`. */
 async function startMapped() {
-  const port = await freePort()
-  const service = await startTestService({
-    env: { PORT: String(port), BURSAR_PUBLIC_URL: 'https://bursar.example' },
-  })
+  const service = await startTestService()
+  const port = Number(new URL(service.url).port)
   const mapped = createServer((outside) => {
     const inside = connect(port, '127.0.0.1')
     outside.pipe(inside).pipe(outside)
@@ -31,6 +28,7 @@ async function startMapped() {
   assert.ok(typeof address === 'object' && address !== null)
   return {
     origin: `http://localhost:${address.port}`,
+    knownAs: service.url,
     stop: async () => {
       mapped.close()
       await service.stop()
@@ -67,7 +65,7 @@ describe('the API page', { skip: isChromiumMissing ? `${chromiumPath} is missing
 
   test('shows every tag of the document', async () => {
     const document = JSON.parse((await rawRequest(mapped.origin, '/openapi.json')).text)
-    assert.equal(document.servers[0].url, 'https://bursar.example')
+    assert.equal(document.servers[0].url, mapped.knownAs)
     assert.match(await page.title(), /Bursar/)
     for (const { name } of document.tags) {
       await page.getByText(name, { exact: true }).first().waitFor({ state: 'attached' })

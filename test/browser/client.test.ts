@@ -6,7 +6,6 @@ import { gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { chromiumFlags, chromiumPath, isChromiumMissing } from '../support/chromium.ts'
-import { freePort } from '../support/free-port.ts'
 import { acme, startTestService, type TestService } from '../support/harness.ts'
 
 const SIZE_MAX = 7000
@@ -45,14 +44,15 @@ describe('in Chromium, on a page of another origin', {
   let page: Page
 
   before(async () => {
-    const port = await freePort()
     site = createServer((request, response) => {
       const isScript = request.url === '/client.js'
       response.setHeader('content-type', isScript ? 'text/javascript' : 'text/html')
       response.end(isScript ? bundled : '<!doctype html><title>site</title>')
-    }).listen(port, '127.0.0.1')
+    }).listen(0, '127.0.0.1')
     await once(site, 'listening')
-    const origin = `http://127.0.0.1:${port}`
+    const address = site.address()
+    assert.ok(typeof address === 'object' && address !== null)
+    const origin = `http://127.0.0.1:${address.port}`
     service = await startTestService({ env: { BURSAR_CORS_ORIGINS: origin } })
     browser = await chromium.launch({ executablePath: chromiumPath, args: chromiumFlags })
     page = await browser.newPage()

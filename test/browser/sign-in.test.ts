@@ -6,7 +6,6 @@ import { fixtureIds } from '../../src/sandbox/story.ts'
 import { displayNames } from '../../src/sandbox/world.ts'
 import { type Cleanups, startProcess } from '../oauth/support/process.ts'
 import { chromiumFlags, chromiumPath, isChromiumMissing } from '../support/chromium.ts'
-import { freePort } from '../support/free-port.ts'
 import { temporaryFolder } from '../support/harness.ts'
 import { runProgram, startProgram } from '../support/program.ts'
 import { until } from '../support/until.ts'
@@ -17,10 +16,7 @@ import { axeFaults, browserTest, consolePage } from './support/browse.ts'
 const account = `#/record/fiat-accounts/${fixtureIds['fiat-accounts']}?customer=acme`
 
 async function providerWorld(context: Cleanups, tokenLife = '300') {
-  const [issuerPort, port] = [await freePort(), await freePort()]
-  const url = `http://127.0.0.1:${port}`
-  const words = [String(issuerPort), `${url}/console/`, tokenLife]
-  const issuer = await startProcess(context, '../../browser/support/oidc-process.ts', words)
+  const issuer = await startProcess(context, '../../browser/support/oidc-process.ts', [tokenLife])
   const all = ['look_up', 'see_full', 'export']
   const people = {
     clientId: 'console',
@@ -34,11 +30,11 @@ async function providerWorld(context: Cleanups, tokenLife = '300') {
   }
   const trusted = { issuer: issuer.url, audience: 'bursar', algorithms: ['RS256'], people }
   const data = temporaryFolder()
-  const program = startProgram(['sandbox', '--port', String(port), '--data', data], {
+  const program = startProgram(['sandbox', '--port', '0', '--data', data, '--json'], {
     env: { BURSAR_TRUSTED_ISSUERS: JSON.stringify([trusted]), LOG_LEVEL: 'info' },
   })
   context.after(() => program.kill('SIGKILL'))
-  await program.firstLine
+  const { url } = JSON.parse(await program.firstLine)
   const browser = await chromium.launch({ executablePath: chromiumPath, args: chromiumFlags })
   context.after(() => browser.close())
   const accesses = async () => {

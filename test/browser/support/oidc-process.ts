@@ -1,15 +1,22 @@
 /**
  * An OpenID provider in its own process, with pages where anybody can sign in under any name. The
- * name decides the groups. Words: its port, and the console's URL.
+ * name decides the groups. The word: how many seconds an access token lives.
  */
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
 import { Provider } from 'oidc-provider'
 
 // It warns about what a test may do.
 console.warn = () => {}
 console.info = () => {}
 
-const [port = '', redirectUri = '', tokenLife = '300'] = process.argv.slice(2)
-const issuer = `http://127.0.0.1:${port}`
+const [tokenLife = '300'] = process.argv.slice(2)
+const server = createServer().listen(0, '127.0.0.1')
+await once(server, 'listening')
+const address = server.address()
+assert.ok(typeof address === 'object' && address !== null)
+const issuer = `http://127.0.0.1:${address.port}`
 
 const provider = new Provider(issuer, {
   clients: [
@@ -19,7 +26,8 @@ const provider = new Provider(issuer, {
       token_endpoint_auth_method: 'none',
       grant_types: ['authorization_code', 'refresh_token'],
       response_types: ['code'],
-      redirect_uris: [redirectUri],
+      // A native client may come back to any port of its machine (RFC 8252, section 7.3).
+      redirect_uris: ['http://127.0.0.1/console/'],
     },
   ],
   clientBasedCORS: () => true,
@@ -49,4 +57,5 @@ const provider = new Provider(issuer, {
   findAccount: (_context, id) => ({ accountId: id, claims: () => ({ sub: id }) }),
 })
 
-provider.listen(Number(port), '127.0.0.1', () => console.log(issuer))
+server.on('request', provider.callback())
+console.log(issuer)
