@@ -1,4 +1,5 @@
 import type { OperatorWork } from '../contract/operation.ts'
+import type { OperatorPrincipal } from '../contract/principal.ts'
 import { limits } from '../platform/limits.ts'
 import { recordKinds } from '../resources/catalogue.ts'
 import { customerPlaceOf, customerPosition } from '../store/position.ts'
@@ -18,22 +19,28 @@ type CustomersDeps = { readonly store: Pick<Store, 'operator'> }
 export const customersWork =
   ({ store }: CustomersDeps): OperatorWork =>
   async ({ caller, parameters, after, trace }) => {
-    const { customers } = store.operator
     const search = {
       prefix: String(parameters.get('prefix') ?? '').trim(),
       after: after && customerPlaceOf(after),
       customersMax: Number(parameters.get('limit') ?? limits.customersPageMax),
     }
-    const found =
-      caller.boundTo === null
-        ? await customers.list(search)
-        : pageOfOne(await customers.find(caller.boundTo), search)
+    const found = await findCustomers(store, caller, search)
     trace.rows = found.customers.length
     return {
       body: { customers: found.customers.map(describeCustomer) },
       next: found.next && customerPosition(found.next),
     }
   }
+
+/** The customers that the caller may see. */
+export async function findCustomers(
+  { operator: { customers } }: CustomersDeps['store'],
+  { boundTo }: Pick<OperatorPrincipal, 'boundTo'>,
+  search: CustomerSearch,
+): Promise<CustomerPage> {
+  if (boundTo === null) return await customers.list(search)
+  return pageOfOne(await customers.find(boundTo), search)
+}
 
 /** The one customer of a bound client, if the search is for it. */
 function pageOfOne(entry: CustomerEntry | undefined, { prefix }: CustomerSearch): CustomerPage {

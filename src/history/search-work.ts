@@ -1,4 +1,5 @@
 import type { OperatorWork } from '../contract/operation.ts'
+import type { OperatorPrincipal } from '../contract/principal.ts'
 import { limits } from '../platform/limits.ts'
 import { resources } from '../resources/catalogue.ts'
 import type { FeeQuoteStore } from '../store/fee-quotes.ts'
@@ -6,6 +7,7 @@ import { positionId, positionMicros, positionOf } from '../store/position.ts'
 import type { Search, SearchHit } from '../store/records/history.ts'
 import type { Store } from '../store/records.ts'
 import { printInstant } from '../values/instant.ts'
+import { findCustomers } from './customers-work.ts'
 
 type SearchDeps = {
   readonly store: Pick<Store, 'operator'>
@@ -23,9 +25,11 @@ export const searchWork =
       after,
       findsOwners: caller.scopes.has('ingest:read_record'),
     }
-    const [{ hits: records, stoppedAt }, fees] = await Promise.all([
+    const [{ hits: records, stoppedAt }, fees, customers] = await Promise.all([
       store.operator.search(search),
       findFees(quotes, search),
+      // Customers are on the first page alone.
+      after === undefined ? customersNamed(store, caller, search.query) : undefined,
     ])
     // The look-ups of fees come after those of records.
     const found = stoppedAt === undefined ? [...records, ...fees] : records
@@ -33,10 +37,24 @@ export const searchWork =
     trace.rows = hits.length
     const bodies = await readBodies(store, hits)
     return {
-      body: { hits: hits.map((hit) => describeHit(hit, bodies.get(keyOf(hit)))) },
+      body: {
+        ...(customers !== undefined && { customers }),
+        hits: hits.map((hit) => describeHit(hit, bodies.get(keyOf(hit)))),
+      },
       next: found.length > hits.length ? hits.at(-1)?.place : stoppedAt,
     }
   }
+
+async function customersNamed(
+  store: SearchDeps['store'],
+  caller: Pick<OperatorPrincipal, 'boundTo'>,
+  prefix: string,
+) {
+  if (prefix === '') return []
+  const search = { prefix, after: undefined, customersMax: limits.searchHitsMax }
+  const { customers } = await findCustomers(store, caller, search)
+  return customers.map(({ id, name }) => ({ id, ...(name !== undefined && { name }) }))
+}
 
 /** What lists show of the records that were found. */
 async function readBodies(

@@ -57,6 +57,32 @@ describe('Find', () => {
     await page.locator(`article[data-id="${id}"]`).waitFor()
   })
 
+  browserTest(
+    'a customer is found by the start of its id or name, and opened by Enter',
+    async () => {
+      const { page, faults } = await signedIn()
+      await page.keyboard.type('tarnf')
+      await page.keyboard.press('Enter')
+      await page.waitForURL(/#\/\?customer=tarnfield/)
+      assert.match(String(await page.locator('.bar .customer').textContent()), /Tarnfield Remit/)
+      await page.locator('h1').focus()
+      await page.keyboard.press('/')
+      await page.keyboard.press('Control+A')
+      await page.keyboard.type('pay')
+      await page.keyboard.press('Enter')
+      await page.locator('.hit:focus').waitFor()
+      const found = page.locator('.hit .strong:has(mark)')
+      assert.deepEqual(await found.allTextContents(), [
+        'Quillmere Pay',
+        'Acme Payments',
+        'Brackwell Payroll',
+      ])
+      await page.keyboard.press('Enter')
+      await page.waitForURL(/#\/\?customer=quillmere/)
+      assert.deepEqual(faults, [])
+    },
+  )
+
   browserTest('a word of a bank’s name leads to all accounts, each with that bank', async () => {
     const { page, open, faults } = await signedIn()
     await open('#/find?q=tidewell')

@@ -463,6 +463,30 @@ describe('a search', () => {
     assert.deepEqual(await search('find-me', bound), [])
   })
 
+  test('finds customers by the start of an id or of a name, on the first page', async () => {
+    await service.parts.store.operator.customers.rename('acme', 'Great Northern Ltd')
+    const customersOf = async (query: string, as = token) =>
+      (await get(`search?q=${encodeURIComponent(query)}`, as)).body.customers
+    const acme = [{ id: 'acme', name: 'Great Northern Ltd' }]
+    for (const query of ['acme', 'ACM', ' acme ', 'great', 'northern', 'Great Nor', 'ltd']) {
+      assert.deepEqual(await customersOf(query), acme, query)
+    }
+    for (const query of ['cme', 'orthern', anId(981)]) {
+      assert.deepEqual(await customersOf(query), [], query)
+    }
+    assert.deepEqual(await customersOf('acme', bound), [])
+    const profile = 'many-of-one'
+    const many = Array.from({ length: 21 }, (_, at) =>
+      anIssuerQuote({ id: anId(8900 + at), customer_id: 'many-of-one', profile_id: profile }),
+    )
+    await take(service.parts.store, 'issuer-quote-executions', many)
+    const first = await get(`search?q=${profile}`)
+    assert.deepEqual(first.body.customers, [{ id: 'many-of-one' }])
+    const second = await get(`search?q=${profile}&page_cursor=${first.body.next_page_cursor}`)
+    assert.equal(second.body.hits.length, 1)
+    assert.ok(!('customers' in second.body))
+  })
+
   test('finds a memo by its first six characters', async () => {
     const [memo] = (await service.call('/v2/transfer/fiat-deposit-instructions?limit=1')).body.items
     const found = await search(memo.memo_id.slice(0, 6))

@@ -62,12 +62,24 @@ export function Find() {
 /** When a further page is given up; the button asks again. */
 const NEXT_MS_MAX = 30_000
 
-const countOf = ({ hits, more }: Found): string =>
-  `${more ? 'more than ' : ''}${counted(hits.length, 'record')}`
+const countOf = ({ hits, customers, more }: Found): string =>
+  [
+    ...(customers.length > 0 ? [counted(customers.length, 'customer')] : []),
+    ...(hits.length > 0 || customers.length === 0
+      ? [`${more ? 'more than ' : ''}${counted(hits.length, 'record')}`]
+      : []),
+  ].join(', ')
+
+const customerLink = (id: string): string => linkTo([], [['customer', id]])
 
 /** A single hit is opened; of several, the first one gets the focus. */
 function openOnly(session: Session, { hits, customers, more }: Found, text: string): void {
   const [only] = hits
+  const [customer] = customers
+  if (customer !== undefined && customers.length === 1 && hits.length === 0) {
+    location.replace(customerLink(customer.id))
+    return
+  }
   if (only !== undefined && hits.length === 1 && customers.length === 0 && !more) {
     rememberHit(session, only)
     location.replace(hitLink(only))
@@ -102,7 +114,7 @@ function Hits({ first, text }: { readonly first: Found; readonly text: string })
           fine="Full account numbers cannot be searched; their last four digits can."
         >
           An identifier must be complete, and spelt as it is stored. Of a memo, the first six
-          characters are enough. Names are found by whole words.
+          characters are enough, and of a customer the start. Other names are found by whole words.
         </State>
       </div>
     )
@@ -118,15 +130,15 @@ function Hits({ first, text }: { readonly first: Found; readonly text: string })
             <ul className="card">
               {customers.map(({ id, name = id }) => (
                 <li key={id}>
-                  <a
-                    className="hit"
-                    data-row=""
-                    href={linkTo(['list', 'statements'], [['customer', id]])}
-                  >
+                  <a className="hit" data-row="" href={customerLink(id)}>
                     <Icon name="users" />
                     <span>
-                      <span className="strong">{name}</span>
-                      <span className="sub">{id}</span>
+                      <span className="strong">
+                        <Marked text={name} part={text} />
+                      </span>
+                      <span className="sub">
+                        <Marked text={id} part={text} />
+                      </span>
                     </span>
                   </a>
                 </li>

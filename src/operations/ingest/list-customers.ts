@@ -11,11 +11,15 @@ const count = about(
   Type.Integer({ minimum: 0 }),
 )
 
+export const customerId = about('The id of the customer.', Type.String())
+export const customerName = about(
+  'Its display name, which staff have given it; no answer of /v2 has it.',
+  Type.String(),
+)
+
 const customer = Type.Object({
-  id: about('The id of the customer.', Type.String()),
-  name: Type.Optional(
-    about('Its display name, which staff have given it; no answer of /v2 has it.', Type.String()),
-  ),
+  id: customerId,
+  name: Type.Optional(customerName),
   counts: about(
     'By kind, how many of its records are neither deleted nor withdrawn; exact.',
     Type.Object(Object.fromEntries(recordKinds.map((kind) => [kind, count]))),

@@ -5,12 +5,13 @@ import { operation } from '../../contract/operation.ts'
 import { nextPageCursor, pageCursor } from '../../contract/paging.ts'
 import { recordKinds } from '../../resources/catalogue.ts'
 import { lists } from '../index.ts'
+import { customerId, customerName } from './list-customers.ts'
 
 export const searchRecords = operation({
   id: 'searchRecords',
-  title: 'Find records and fees',
+  title: 'Find records, fees and customers',
   summary:
-    'Finds records and fees of every customer by an identifier: an id, ref_id, memo, address, account, identity or profile id, fee id or withdrawal reference, each complete, or at least the first six characters of a memo, the last four of a longer account number, whole words of the name of a bank, or those of an owner for callers with `ingest:read_record`.',
+    'Finds records and fees of every customer by an identifier: an id, ref_id, memo, address, account, identity or profile id, fee id or withdrawal reference, each complete, or at least the first six characters of a memo, the last four of a longer account number, whole words of the name of a bank, or those of an owner for callers with `ingest:read_record`. It also finds customers by the start of their id or of a word of their name.',
   tag: 'Search',
   method: 'GET',
   path: '/ingest/v1/search',
@@ -18,7 +19,7 @@ export const searchRecords = operation({
   query: {
     q: described(
       text,
-      'What to find: an identifier as it is, an id in either case, or words in any case and without accents.',
+      'What to find: an identifier as it is, an id in either case, words in any case and without accents, or the start of a customer’s id or name.',
     ),
     page_cursor: pageCursor,
   },
@@ -27,6 +28,14 @@ export const searchRecords = operation({
     name: 'SearchResult',
     schema: Type.Object(
       {
+        customers: Type.Optional(
+          about(
+            'On the first page, at most 20 customers whose id or a word of whose name starts with it.',
+            Type.Array(Type.Object({ id: customerId, name: Type.Optional(customerName) }), {
+              maxItems: 20,
+            }),
+          ),
+        ),
         hits: about(
           'At most 20 hits, each record once.',
           Type.Array(
