@@ -1,4 +1,4 @@
-import { useLayoutEffect, useRef, useState } from 'react'
+import { useEffect, useLayoutEffect, useRef, useState } from 'react'
 import { isWide, type RowPage, readRows, rowsPath } from '../api/list-rows.ts'
 import type { ListRequest } from '../api/record-pages.ts'
 import type { Kind, Row } from '../kinds/kind.ts'
@@ -174,10 +174,16 @@ function Rows({ wanted, isWide: wide, page, onChange }: RowsProps) {
   const isNarrow = useIsNarrow()
   const wrap = useRef<HTMLDivElement>(null)
   // A table that fits keeps its headings in sight; one that does not scrolls by itself.
-  useLayoutEffect(() => {
-    const { scrollWidth = 0, clientWidth = 0 } = wrap.current ?? {}
-    wrap.current?.classList.toggle('scrolls', scrollWidth > clientWidth)
-  })
+  useEffect(() => {
+    const box = wrap.current
+    if (isNarrow || box === null) return undefined
+    // Unlike an effect that measures, it makes the browser lay out nothing.
+    const observer = new ResizeObserver(() =>
+      box.classList.toggle('scrolls', box.scrollWidth > box.clientWidth),
+    )
+    for (const part of [box, ...box.children]) observer.observe(part)
+    return () => observer.disconnect()
+  }, [isNarrow])
   const [selected, clear] = useSelection(page)
   const chosen = useColumns(kind)
   const isShort = query.get('shortfall') === 'true'

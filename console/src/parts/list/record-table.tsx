@@ -32,7 +32,8 @@ export function RecordTable(props: Props) {
   const blocks = useBlocks(rows, ROW_PX)
   const isInBlocks = blocks.length > 1
   const table = useRef<HTMLTableElement>(null)
-  useEffect(() => (isInBlocks ? holdWidths(table.current) : undefined), [isInBlocks])
+  const isSettled = blocks.some(({ drawn }) => drawn === 'near')
+  useEffect(() => (isSettled ? holdWidths(table.current) : undefined), [isSettled])
   return (
     <table
       ref={table}
@@ -54,13 +55,23 @@ export function RecordTable(props: Props) {
         </tr>
       </thead>
       {blocks.map((block) => (
-        <TableBlock key={block.from} {...props} block={block} decimals={decimals} />
+        <TableBlock
+          key={block.from}
+          {...props}
+          block={block}
+          decimals={decimals}
+          isInBlocks={isInBlocks}
+        />
       ))}
     </table>
   )
 }
 
-type BlockProps = Props & { readonly block: RowBlock; readonly decimals: readonly number[] }
+type BlockProps = Props & {
+  readonly block: RowBlock
+  readonly decimals: readonly number[]
+  readonly isInBlocks: boolean
+}
 
 function TableBlock(props: BlockProps) {
   const { block, columns } = props
@@ -119,12 +130,12 @@ function Heading(props: {
 
 type RowProps = BlockProps & { readonly row: Row; readonly at: number }
 
-function TableRow({ block, columns, row, at, decimals, linkOf, selected }: RowProps) {
+function TableRow({ isInBlocks, columns, row, at, decimals, linkOf, selected }: RowProps) {
   return (
     <tr
       data-id={row.record.id}
       className={row.record.is_deleted === true ? 'gone' : ''}
-      {...(!block.isAlwaysDrawn && { 'aria-rowindex': at + 2 })}
+      {...(isInBlocks && { 'aria-rowindex': at + 2 })}
       {...(selected.has(row.record.id) && { 'aria-selected': true })}
     >
       {columns.map((column, index) => {

@@ -12,20 +12,41 @@ export type RowBlock = {
   readonly rows: readonly Row[]
   /** The index of the first one in the list. */
   readonly from: number
-  readonly isAlwaysDrawn: boolean
+  /** Only a block that waits is drawn when it comes near the window. */
+  readonly drawn: 'always' | 'near' | 'later'
 }
 
 /**
  * A short list is one block, so that the browser's own search finds every row, and so is a list
- * that is printed. Of a long one the first block fills the window, and no other is drawn until it
- * does. `rowPx` is the usual height of a row.
+ * that is printed. Of a long one the first block fills the window. The others are one gap until
+ * the first one is on the screen. `rowPx` is the usual height of a row.
  */
 export function useBlocks(rows: readonly Row[], rowPx: number): readonly RowBlock[] {
   const isWhole = useSyncExternalStore(onPrint, () => isPrinting) || rows.length <= DRAWN_MAX
-  return useMemo(
-    () => (isWhole ? [{ rows, from: 0, isAlwaysDrawn: true }] : blocksOf(rows, rowPx)),
-    [rows, rowPx, isWhole],
-  )
+  const [seen, setSeen] = useState<readonly Row[]>()
+  useEffect(() => (isWhole ? undefined : afterPaint(() => setSeen(rows))), [rows, isWhole])
+  const isSeen = seen === rows
+  return useMemo(() => {
+    if (isWhole) return [{ rows, from: 0, drawn: 'always' }]
+    const size = Math.max(BLOCK_ROWS_MIN, Math.ceil((innerHeight - HEAD_PX) / rowPx))
+    if (isSeen) return blocksOf(rows, size)
+    return [
+      { rows: rows.slice(0, size), from: 0, drawn: 'always' },
+      { rows: rows.slice(size), from: size, drawn: 'later' },
+    ]
+  }, [rows, rowPx, isWhole, isSeen])
+}
+
+/** Runs when a frame is on the screen. Returns what gives it up. */
+function afterPaint(run: () => void): () => void {
+  let timer: ReturnType<typeof setTimeout>
+  const frame = requestAnimationFrame(() => {
+    timer = setTimeout(run)
+  })
+  return () => {
+    cancelAnimationFrame(frame)
+    clearTimeout(timer)
+  }
 }
 
 let isPrinting = false
@@ -43,16 +64,15 @@ function onPrint(changed: () => void): () => void {
   }
 }
 
-function blocksOf(rows: readonly Row[], rowPx: number): readonly RowBlock[] {
-  const size = Math.max(BLOCK_ROWS_MIN, Math.ceil((innerHeight - HEAD_PX) / rowPx))
-  return Array.from({ length: Math.ceil(rows.length / size) }, (_, at) => ({
+const blocksOf = (rows: readonly Row[], size: number): readonly RowBlock[] =>
+  Array.from({ length: Math.ceil(rows.length / size) }, (_, at) => ({
     rows: rows.slice(at * size, (at + 1) * size),
     from: at * size,
-    isAlwaysDrawn: false,
+    drawn: 'near',
   }))
-}
 
-type Seen = { readonly isNear: boolean; readonly heightPx: number }
+/** The height is that of the block when it was drawn last. */
+type Seen = { readonly isNear: boolean; readonly heightPx: number | undefined }
 
 /**
  * Whether a block is drawn, and the height of the gap in its place if it is not. It is drawn in the
@@ -60,21 +80,21 @@ type Seen = { readonly isNear: boolean; readonly heightPx: number }
  */
 export function useIsDrawn(
   place: RefObject<HTMLElement | null>,
-  { rows, from, isAlwaysDrawn }: RowBlock,
+  { rows, from, drawn }: RowBlock,
   rowPx: number,
 ): { readonly isDrawn: boolean; readonly gapPx: number } {
-  const [{ isNear, heightPx }, see] = useState<Seen>({
-    isNear: from === 0,
-    heightPx: rows.length * rowPx,
-  })
+  const [{ isNear, heightPx }, see] = useState<Seen>({ isNear: from === 0, heightPx: undefined })
   useEffect(() => {
     const block = place.current
-    if (isAlwaysDrawn || block === null) return undefined
+    if (drawn !== 'near' || block === null) return undefined
     watched.set(block, see)
     observer.observe(block)
     return () => observer.unobserve(block)
-  }, [place, isAlwaysDrawn])
-  return { isDrawn: isAlwaysDrawn || isNear, gapPx: heightPx }
+  }, [place, drawn])
+  return {
+    isDrawn: drawn === 'always' || (drawn === 'near' && isNear),
+    gapPx: heightPx ?? rows.length * rowPx,
+  }
 }
 
 const watched = new WeakMap<Element, (change: (known: Seen) => Seen) => void>()
