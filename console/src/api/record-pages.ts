@@ -44,16 +44,23 @@ export async function readPage(
   wanted: ListRequest,
   options: PageOptions = {},
 ): Promise<Page> {
+  const page = await readUnmarked(session, wanted, options)
+  if (wanted.query.get('include_deleted') !== 'true') return page
+  return { ...page, records: await markDeleted(session, wanted, page, options) }
+}
+
+async function readUnmarked(
+  session: Session,
+  wanted: ListRequest,
+  options: PageOptions,
+): Promise<Page> {
   const response = await request(session, pagePath(session, wanted), options)
   const body: Readonly<Record<string, unknown>> = await response.json()
   const next = body.next_page_cursor
-  const records = (body[wanted.kind.envelope] ?? []) as readonly RecordData[]
-  const asOf = response.headers.get('as-of') ?? undefined
-  const hasDeleted = wanted.query.get('include_deleted') === 'true'
   return {
-    records: hasDeleted ? await markDeleted(session, wanted, records, asOf, options) : records,
+    records: (body[wanted.kind.envelope] ?? []) as readonly RecordData[],
     next: typeof next === 'string' && next !== '' ? next : undefined,
-    asOf,
+    asOf: response.headers.get('as-of') ?? undefined,
   }
 }
 
@@ -64,8 +71,7 @@ export async function readPage(
 async function markDeleted(
   session: Session,
   { kind, customerId }: ListRequest,
-  records: readonly RecordData[],
-  asOf: string | undefined,
+  { records, asOf }: Page,
   { signal }: PageOptions,
 ): Promise<readonly RecordData[]> {
   const live = new Set<string>()
@@ -77,8 +83,10 @@ async function markDeleted(
     const page = await readPage(session, { kind, customerId, query }, { signal })
     for (const { id } of page.records) live.add(id)
   }
-  return records.map((record) => (live.has(record.id) ? record : { ...record, is_deleted: true }))
+  return records.map((record) => (live.has(record.id) ? record : deleted(record)))
 }
+
+const deleted = (record: RecordData): RecordData => ({ ...record, is_deleted: true })
 
 /** How many ids a list of fiat accounts takes. */
 const IDS_MAX = 100
@@ -91,10 +99,19 @@ export async function findListed(
   signal?: AbortSignal,
 ): Promise<RecordData | undefined> {
   const { kind, id, customerId } = wanted
-  const query = new URLSearchParams({ [kind.idFilter]: id, ...(asOf !== '' && { as_of: asOf }) })
-  if (kind.hasDeleted === true) query.set('include_deleted', 'true')
-  const page = await readPage(session, { kind, customerId, query }, { signal })
-  return page.records[0]
+  const read = async (more: Readonly<Record<string, string>>) => {
+    const query = new URLSearchParams({
+      [kind.idFilter]: id,
+      ...(asOf !== '' && { as_of: asOf }),
+      ...more,
+    })
+    const { records } = await readUnmarked(session, { kind, customerId, query }, { signal })
+    return records[0]
+  }
+  if (kind.hasDeleted !== true) return await read({})
+  // Beside each other, because a phone waits long for each answer.
+  const [record, live] = await Promise.all([read({ include_deleted: 'true' }), read({})])
+  return record === undefined || live !== undefined ? record : deleted(record)
 }
 
 /** A record in full. A customer's client reads it from its own API. */
