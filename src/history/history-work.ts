@@ -31,7 +31,9 @@ export const historyWork =
   async (input) => {
     const versionsMax = Number(input.parameters.get('limit') ?? limits.pageSizeDefault)
     const name = historyNameOf(resource, input)
-    const isMasked = resource.mask !== undefined && !seesInFull(input)
+    const isMasked =
+      resource.mask !== undefined &&
+      (input.parameters.get('view') === 'customer' || !seesInFull(input))
     const view: HistoryView = {
       mask: isMasked ? resource.mask : undefined,
       hidesTaker: input.caller.boundTo !== null,

@@ -371,6 +371,24 @@ describe('records', () => {
     assert.deepEqual(faults, [])
   })
 
+  browserTest(
+    'who opens an account has not seen it in full, and who shows its number has',
+    async () => {
+      const { page, open } = await signedIn()
+      const { body } = await browsing.service.call('/v2/transfer/fiat-accounts?limit=4')
+      const { id } = body.items[3]
+      await open(`#/record/fiat-accounts/${id}?customer=acme`)
+      const head = page.locator('.card:has(#history) header p')
+      await page.getByText('First version kept').waitFor()
+      assert.match(String(await head.textContent()), /, 0 reads$/)
+      await page.getByRole('button', { name: 'Show number' }).first().click()
+      await page.getByText('Hide number').first().waitFor()
+      await page.reload()
+      await page.locator('.timeline').getByText('Seen in full').waitFor()
+      assert.match(String(await head.textContent()), /, 1 read$/)
+    },
+  )
+
   browserTest('a full number is hidden again after a minute', async () => {
     const { page, signIn, open } = await browsing.newPage()
     await page.clock.install()
@@ -623,7 +641,7 @@ browserTest('a deleted account is marked, in the list and in the record', async 
     'ingest:read_record',
     'ingest:write_fiat_accounts',
   ])
-  const { body } = await browsing.service.call('/v2/transfer/fiat-accounts?limit=2')
+  const { body } = await browsing.service.call('/v2/transfer/fiat-accounts?limit=4')
   const [{ id: live }, { id }] = body.items
   const path = `/ingest/v1/fiat-accounts/${id}`
   assert.equal((await browsing.service.call(path, { token, method: 'DELETE' })).status, 204)

@@ -150,11 +150,13 @@ export type History = {
 
 export function readHistory(
   session: Session,
-  { name, id }: RecordPath,
-  cursor: string | undefined,
+  { kind, id }: RecordPath,
+  { cursor, isFull }: { readonly cursor: string | undefined; readonly isFull: boolean },
   options: PageOptions = {},
 ): Promise<History> {
-  return requestJson(session, pathOfPart({ name, id }, 'history', cursor), options)
+  // What is not shown is not asked for either: the log has an entry for each full view.
+  const view = kind.isMasked === true && !isFull ? { view: 'customer' } : {}
+  return requestJson(session, pathOfPart({ kind, id }, 'history', cursor, view), options)
 }
 
 /** Somebody saw the record in full, or took it away in a file. */
@@ -165,6 +167,9 @@ export type Read = {
   readonly issuer?: string
   readonly subject?: string
   readonly reason?: string
+  /** `record` is this account or its history; a `list` has so many `rows`. */
+  readonly shown: 'record' | 'list'
+  readonly rows?: number
 }
 
 export function readReads(
@@ -176,9 +181,14 @@ export function readReads(
   return requestJson(session, pathOfPart(record, 'reads', cursor), { signal })
 }
 
-type RecordPath = { readonly name: string; readonly id: string }
+type RecordPath = { readonly kind: Kind; readonly id: string }
 
-const pathOfPart = ({ name, id }: RecordPath, part: string, cursor: string | undefined): string => {
-  const query = new URLSearchParams(cursor === undefined ? {} : { page_cursor: cursor })
-  return pathWith(`/ingest/v1/${name}/${pathSegment(id)}/${part}`, query)
+const pathOfPart = (
+  { kind, id }: RecordPath,
+  part: string,
+  cursor: string | undefined,
+  more: Readonly<Record<string, string>> = {},
+): string => {
+  const query = { ...more, ...(cursor !== undefined && { page_cursor: cursor }) }
+  return pathWith(`/ingest/v1/${kind.name}/${pathSegment(id)}/${part}`, new URLSearchParams(query))
 }

@@ -32,6 +32,11 @@ export const origin = component(
   }),
 )
 
+const historyView = described(
+  enumOf(['full', 'customer'], 'full'),
+  'The records in full where the caller may see them, which the audit log keeps, or masked as in the customer’s list.',
+)
+
 export const historyOf = (resource: Resource): string => `get${nameOf(resource)}History`
 
 /** Every version of a record, oldest first. */
@@ -52,6 +57,7 @@ export const getRecordHistories: readonly Operation[] = resources.map((resource)
         text,
         'Whose record it was, where another customer’s record has the id now.',
       ),
+      ...(resource.maskedRecord !== undefined && { view: historyView }),
     },
     answers: {
       404: { description: `There is no such ${resource.noun}.` },

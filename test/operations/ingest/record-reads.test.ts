@@ -32,6 +32,11 @@ const see = (at: string) => service.call(at, { token: core })
 describe('GET /ingest/v1/fiat-accounts/{id}/reads', () => {
   test('200 has each full view of the record, and full lists of its customer, newest first', async () => {
     assert.deepEqual((await list()).body, { reads: [] })
+    const masked = await see(`${path}/history?view=customer`)
+    assert.equal(masked.status, 200)
+    assert.match(masked.text, /"account_number":"X+/)
+    assert.equal((await see(`${path}/history?view=all`)).status, 400)
+    assert.deepEqual((await list()).body, { reads: [] })
     await see(path)
     await see(`${path}/history`)
     const pages = '/ingest/v1/customers/newco/fiat-accounts'

@@ -9,6 +9,7 @@ import {
 import type { Kind } from '../../kinds/kind.ts'
 import { go, linkTo, useRoute, withParameters } from '../../router.ts'
 import { mayReadAudit, type Session, useSession } from '../../session/console-session.ts'
+import { groupedCount } from '../../values/amounts.ts'
 import { Button } from '../../values/button.tsx'
 import { Icon } from '../../values/icon.tsx'
 import { useIsUtc } from '../../values/preferences.ts'
@@ -31,9 +32,9 @@ type Props = {
 export function Timeline({ kind, id, reason: given, createdAt }: Props) {
   const session = useSession()
   const [isFull, setFull] = useState(false)
-  // The log has an entry for each look at the versions in full, so a person asks for it.
-  const reason = session.isPerson && !isFull ? undefined : given
-  const key = `history ${kind.name} ${id} ${reason ?? ''}`
+  // The log has an entry for each look at the versions in full, so it is asked for.
+  const reason = isFull ? given : undefined
+  const key = `history ${kind.name} ${id} ${reason === undefined ? 'masked' : `full ${reason}`}`
   const [loaded, retry] = useLoad(key, (signal) => readAll(session, kind, id, reason, signal))
   return (
     <section className="card" aria-labelledby="history">
@@ -82,17 +83,18 @@ async function readAll(
   reason: string | undefined,
   signal: AbortSignal,
 ): Promise<Told> {
-  const { name } = kind
+  const isFull = reason !== undefined
   const versions: Version[] = []
   let part: History | undefined
   do {
     const options = { signal, reason: reason || undefined }
-    part = await readHistory(session, { name, id }, part?.next_page_cursor, options)
+    const page = { cursor: part?.next_page_cursor, isFull }
+    part = await readHistory(session, { kind, id }, page, options)
     versions.push(...part.versions)
   } while (part.next_page_cursor !== undefined)
   // Only what lists mask is seen in full by a read that the audit log keeps.
   const { reads, next_page_cursor: next } = hasReads(session, kind)
-    ? await readReads(session, { name, id }, undefined, signal)
+    ? await readReads(session, { kind, id }, undefined, signal)
     : { reads: [] }
   return { history: { ...part, versions }, reads, hasMore: next !== undefined }
 }
@@ -150,7 +152,7 @@ function ReadEntry({ read }: { readonly read: Read }) {
         <Icon name={read.action === 'export' ? 'save' : 'eye'} />
       </span>
       <p className="strong">
-        {read.action === 'export' ? 'In an export' : 'Seen in full'} <ShownTime at={read.at} />
+        {readText(read)} <ShownTime at={read.at} />
       </p>
       <p className="by-line" title={read.issuer}>
         {who}
@@ -158,6 +160,12 @@ function ReadEntry({ read }: { readonly read: Read }) {
       {read.reason !== undefined && <p className="diff">“{read.reason}”</p>}
     </li>
   )
+}
+
+/** `Seen in full`, `Seen in a list of 50`, `In an export of 412`. */
+function readText({ action, shown, rows = 0 }: Read): string {
+  if (shown === 'record') return action === 'export' ? 'Exported' : 'Seen in full'
+  return `${action === 'export' ? 'In an export of' : 'Seen in a list of'} ${groupedCount(rows)}`
 }
 
 type VersionProps = {
