@@ -277,6 +277,19 @@ describe('lists', () => {
     },
   )
 
+  browserTest('a list of shortfalls says what is short in other assets', async () => {
+    const { page, open } = await signedIn()
+    await open('#/list/statements?shortfall=true&asset=USDG&order_by=SHORTFALL')
+    await rows(page)
+    const side = page.getByRole('region', { name: 'Total' })
+    await side.getByText('Short in USDC too').waitFor()
+    const other = await side.getByRole('link').textContent()
+    await side.getByRole('link').click()
+    await page.waitForURL(/asset=USDC/)
+    await side.getByText('Total shortfall, USDC').waitFor()
+    assert.equal(await side.locator('.total-big').textContent(), other)
+  })
+
   browserTest('no heading lies over a row, in a window of any width', async () => {
     const { page, open } = await signedIn()
     const lists = Object.keys(fixtureIds).map((kind) => `#/list/${kind}?customer=acme&limit=20`)

@@ -121,7 +121,10 @@ function Kinds({ customerId }: { readonly customerId: string }) {
   )
   if (loaded.state !== 'loaded') return null
   const { customers, counts, more } = loaded.value
-  const largest = Math.max(1, ...counts.values())
+  const total = Math.max(
+    1,
+    [...counts.values()].reduce((sum, count) => sum + count, 0),
+  )
   return (
     <section className="card kinds" aria-label="Records by kind">
       <a className="kind" href={linkTo(['customers'])}>
@@ -143,11 +146,18 @@ function Kinds({ customerId }: { readonly customerId: string }) {
             </p>
             <svg viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">
               <rect className="owed" width="100" height="4" />
-              <rect className="paid" width={(100 * count) / largest} height="4" />
+              <rect className="paid" width={(100 * count) / total} height="4" />
             </svg>
+            <p className="note">{shareText(count, total)}</p>
           </a>
         )
       })}
     </section>
   )
+}
+
+/** `12% of the records`, which the bar above it shows. */
+function shareText(count: number, total: number): string {
+  const share = Math.round((100 * count) / total)
+  return `${share === 0 && count > 0 ? 'under 1' : share}% of the records`
 }

@@ -7,6 +7,7 @@ import { wordOf } from '../../values/labels.ts'
 import { ShownTime } from '../../values/shown-time.tsx'
 import { useAddressVerdict } from '../address-verdict.ts'
 import { CopyButton } from '../copy.tsx'
+import { Fact } from '../facts.tsx'
 import { FeeSum, TimeLeft } from './fee-sum.tsx'
 import { NetworkField } from './network-field.tsx'
 
@@ -131,10 +132,17 @@ function QuotedFee({ quoted }: { readonly quoted: Quoted }) {
         </p>
       </header>
       <FeeSum {...quoted} />
-      <p className="body quiet">
-        Fee <code className="long">{id}</code> <CopyButton text={id} label="Copy id" isIcon />, to{' '}
-        <code className="long">{to}</code> on {wordOf(network)}
-      </p>
+      <dl className="facts body">
+        <Fact member="id" label="Fee">
+          <span className="mono long">{id}</span> <CopyButton text={id} label="Copy id" isIcon />
+        </Fact>
+        <Fact member="destination_address">
+          <span className="mono long">{to}</span>
+        </Fact>
+        <Fact member="crypto_network" label="Network">
+          {wordOf(network)}
+        </Fact>
+      </dl>
     </section>
   )
 }

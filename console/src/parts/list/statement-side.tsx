@@ -1,4 +1,4 @@
-import { useMemo, useState } from 'react'
+import { Fragment, useMemo, useState } from 'react'
 import { isWide, readRows } from '../../api/list-rows.ts'
 import type { ShortfallSum } from '../../api/read-attention.ts'
 import type { ListRequest } from '../../api/record-pages.ts'
@@ -24,7 +24,7 @@ export function ShortfallSide({ asset }: { readonly asset: string }) {
   const periods = sum.by_period.toReversed()
   return (
     <aside className="side" aria-label="Totals">
-      <Total sum={sum} />
+      <Total sum={sum} others={attention.value?.shortfalls.filter((each) => each !== sum) ?? []} />
       {periods.length > 0 && (
         <section className="card" aria-label="By period">
           <header>
@@ -59,7 +59,9 @@ export function ShortfallLine({ asset }: { readonly asset: string }) {
   )
 }
 
-function Total({ sum }: { readonly sum: ShortfallSum }) {
+function Total(props: { readonly sum: ShortfallSum; readonly others: readonly ShortfallSum[] }) {
+  const { sum, others } = props
+  const { path, query } = useRoute()
   return (
     <section className="card" aria-label="Total">
       <div className="body">
@@ -77,6 +79,16 @@ function Total({ sum }: { readonly sum: ShortfallSum }) {
           <dd>{countText({ count: sum.statements, more: sum.more })}</dd>
           <dt>Customers</dt>
           <dd>{sum.customers}</dd>
+          {others.map(({ asset, shortfall }) => (
+            <Fragment key={asset}>
+              <dt>Short in {asset} too</dt>
+              <dd>
+                <a href={linkTo(path, withParameters(query, { asset, page_cursor: undefined }))}>
+                  {grouped(shortfall)}
+                </a>
+              </dd>
+            </Fragment>
+          ))}
           <dt>Oldest period ended</dt>
           <dd>{ageText(sum.oldest_period_end, new Date())}</dd>
         </dl>

@@ -59,7 +59,15 @@ export function NetworkSlip({ record, network, action, form }: Props) {
           member="fiat_account_owner, fiat_account_owner_address"
           name={ownerOf(record)}
           address={memberAt(record, `${path}.fiat_account_owner_address`)}
-        />
+        >
+          {isMasked(record, network) && (
+            <p className="quiet">
+              {action === false
+                ? 'The name and the street need the right to see accounts in full.'
+                : 'The name and the street are shown with the number.'}
+            </p>
+          )}
+        </Party>
         <Bank title="Bank" record={record} path={`${path}.routing_details`} />
         <Bank
           title="Through (intermediary bank)"
@@ -70,6 +78,11 @@ export function NetworkSlip({ record, network, action, form }: Props) {
     </section>
   )
 }
+
+/** A list shows of an owner the country alone, whatever else is stored. */
+const isMasked = (record: RecordData, network: FiatNetwork): boolean =>
+  ownerOf(record) === '' &&
+  maskedParts(memberText(record, `${pathOf(network)}.account_number`)).hidden > 0
 
 function AccountNumber({ record, network, action }: Omit<Props, 'form'>) {
   const number = numberOf(record, network)
@@ -114,7 +127,7 @@ function Party(props: {
 }) {
   const lines =
     typeof props.address === 'object' && props.address !== null ? addressLines(props.address) : []
-  if (props.name === '' && lines.length === 0) return null
+  if (props.name === '' && lines.length === 0 && !props.children) return null
   return (
     <div>
       <h3 title={props.member} data-member={props.member}>
