@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, readdirSync, rmSync } from 'node:fs'
+import { createInterface } from 'node:readline'
 import { type Browser, chromium, type Page } from 'playwright-core'
 
 /**
@@ -8,8 +9,6 @@ import { type Browser, chromium, type Page } from 'playwright-core'
  * the fonts of `fonts-liberation`. Run it after a change that shows.
  */
 const target = new URL('../docs/console/', import.meta.url).pathname
-const port = '18099'
-const url = `http://127.0.0.1:${port}`
 const account = '11111111-1111-4111-8111-111111111111'
 const staff = 'Operator staff'
 
@@ -59,6 +58,8 @@ const pictures: readonly Picture[] = [
     },
   },
   record('statement', 'statements', '44444444-4444-4444-8444-444444444444'),
+  record('instructions', 'fiat-deposit-instructions', '22222222-2222-4222-8222-222222222222'),
+  record('quote', 'issuer-quote-executions', '55555555-5555-4555-8555-555555555555'),
   record('deposit-address', 'deposit-addresses', '33333333-3333-4333-8333-333333333333'),
   { name: 'health', show: (page) => open(page, '#/health', 'tbody tr') },
   {
@@ -70,6 +71,10 @@ const pictures: readonly Picture[] = [
       await page.locator('.palette-choice .icon').first().waitFor()
       await page.waitForTimeout(600)
     },
+  },
+  {
+    name: 'no-customer',
+    show: (page) => open(page, '#/list/statements?customer=Acme', '.state'),
   },
   {
     name: 'unknown-past',
@@ -92,6 +97,7 @@ const pictures: readonly Picture[] = [
       await page.locator('.sum').waitFor()
     },
   },
+  { name: 'phone-overview', isPhone: true, show: (page) => open(page, '#/', '.todo li') },
   { name: 'phone-list', isPhone: true, show: (page) => open(page, shortfalls, rows) },
   {
     name: 'phone-record',
@@ -125,10 +131,11 @@ async function take(browser: Browser, theme: 'light' | 'dark'): Promise<void> {
   }
 }
 
-const sandbox = spawn(process.execPath, ['src/main.ts', 'sandbox', '--port', port], {
+const sandbox = spawn(process.execPath, ['src/main.ts', 'sandbox', '--port', '0', '--json'], {
   stdio: ['ignore', 'pipe', 'inherit'],
 })
-await once(sandbox.stdout, 'data')
+const [banner] = await once(createInterface(sandbox.stdout), 'line')
+const { url } = JSON.parse(banner)
 const browser = await chromium.launch({
   executablePath: process.env.BURSAR_CHROMIUM ?? '/usr/bin/chromium',
   args: ['--no-sandbox', '--disable-background-networking'],

@@ -79,6 +79,8 @@ function Total(props: { readonly sum: ShortfallSum; readonly others: readonly Sh
           <dd>{countText({ count: sum.statements, more: sum.more })}</dd>
           <dt>Customers</dt>
           <dd>{sum.customers}</dd>
+          <dt>Oldest period ended</dt>
+          <dd>{ageText(sum.oldest_period_end, new Date())}</dd>
           {others.map(({ asset, shortfall }) => (
             <Fragment key={asset}>
               <dt>Short in {asset} too</dt>
@@ -89,8 +91,6 @@ function Total(props: { readonly sum: ShortfallSum; readonly others: readonly Sh
               </dd>
             </Fragment>
           ))}
-          <dt>Oldest period ended</dt>
-          <dd>{ageText(sum.oldest_period_end, new Date())}</dd>
         </dl>
       </div>
     </section>
