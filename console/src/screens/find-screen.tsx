@@ -76,7 +76,7 @@ const customerLink = (id: string): string => linkTo([], [['customer', id]])
 function openOnly(session: Session, { hits, customers, more }: Found, text: string): void {
   const [only] = hits
   const [customer] = customers
-  if (customer !== undefined && customers.length === 1 && hits.length === 0) {
+  if (customer !== undefined && customers.length === 1 && hits.length === 0 && !more) {
     location.replace(customerLink(customer.id))
     return
   }
