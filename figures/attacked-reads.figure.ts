@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
 import { Agent, request } from 'node:http'
 import { connect } from 'node:net'
-import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { temporaryFolder } from '../test/support/harness.ts'
+import { openPlace, type StoreLocation } from '../test/support/harness.ts'
 import { type Program, runProgram, startProgram } from '../test/support/program.ts'
 import { aFiatAccount } from '../test/support/records.ts'
 import { note, rounded } from './figure.ts'
@@ -11,14 +10,16 @@ import { strangersRequests, strangersTokenRequests } from './support/worst-reque
 
 /** Strangers send the worst request of each shape while a customer reads pages. */
 
+let place: StoreLocation
 let program: Program
 let url: string
 let token: string
 const agent = new Agent({ keepAlive: true, maxSockets: 4 })
 
 before(async () => {
+  place = await openPlace('postgres')
   const env = {
-    DATABASE_URL: `sqlite:${join(temporaryFolder(), 'bursar.db')}`,
+    ...place.env,
     LOG_LEVEL: 'warn',
     BURSAR_TRUSTED_PROXIES: '127.0.0.1',
   }
@@ -43,6 +44,7 @@ before(async () => {
 after(async () => {
   agent.destroy()
   await program.kill('SIGKILL')
+  await place.remove()
 })
 
 const credentialsOf = (client: { client_id: string; client_secret: string }) => ({

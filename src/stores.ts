@@ -1,5 +1,5 @@
 import type { Clock } from './platform/clock.ts'
-import type { Config } from './platform/config.ts'
+import { type Config, ConfigError } from './platform/config.ts'
 import type { Check } from './platform/finding.ts'
 import { readPostgresUrl } from './platform/postgres-url.ts'
 import type { AuditDeps, AuditLog, AuditReader } from './store/audit.ts'
@@ -18,13 +18,9 @@ import {
   type StorePaths,
   storePaths,
 } from './store/sqlite/files/require-files.ts'
-import { isClaimed } from './store/sqlite/issuer-claim.ts'
+import { isServed } from './store/sqlite/files/server-lock.ts'
 import { appliedSteps } from './store/sqlite/migrate.ts'
-import {
-  claimPath,
-  type EmbeddedMode,
-  openEmbeddedStores,
-} from './store/sqlite/open-embedded-stores.ts'
+import { type EmbeddedMode, openEmbeddedStores } from './store/sqlite/open-embedded-stores.ts'
 import { openSqliteAuditReader } from './store/sqlite/open-sqlite-audit.ts'
 import { StoreUnavailable } from './store/unavailable.ts'
 import type { Keyring } from './vault/keyring.ts'
@@ -47,11 +43,17 @@ const loadPostgres = () => import('./store/postgres/open-stores.ts')
 
 /**
  * Opens a server's stores: DATABASE_URL and its standbys for customers, OPERATOR_DATABASE_URL for
- * the operator.
+ * the operator. An embedded store has one server, so it throws a StoreServed for a second one. A
+ * command that is `beside` a server only looks.
  */
-export async function openServiceStores(sources: StoreDeps): Promise<Stores> {
+export async function openServiceStores(
+  sources: StoreDeps,
+  as: 'server' | 'beside' = 'server',
+): Promise<Stores> {
   const primaries = readPostgresUrl(sources.config.databaseUrl)
-  if (primaries === undefined) return await embeddedStores(sources, 'watched')
+  if (primaries === undefined) {
+    return await embeddedStores(sources, as === 'server' ? 'served' : 'opened')
+  }
   const { openServicePostgres } = await loadPostgres()
   return await withKeyring(sources, (sealed) => openServicePostgres(sealed, primaries))
 }
@@ -117,7 +119,7 @@ export async function migrateStores(
   const paths = storePaths(sources.config.databaseUrl)
   const isLegal = creates === 'a whole store' ? isVacant(paths) : creates === 'what is missing'
   if (!isLegal) requireFiles(paths)
-  if (refusesServed && isClaimed(claimPath(paths))) {
+  if (refusesServed && isServed(paths)) {
     throw new StoreUnavailable(
       `a server uses the store at ${paths.records}; stop it, then migrate. Nothing was changed.`,
     )
@@ -193,7 +195,7 @@ export async function compactStore(
   if (addresses !== undefined) return await (await loadPostgres()).compactPostgres(addresses)
   const paths = storePaths(databaseUrl)
   requireFiles(paths)
-  if (!isOnline && isClaimed(claimPath(paths))) {
+  if (!isOnline && isServed(paths)) {
     throw new StoreUnavailable(
       `a server uses the store at ${paths.records}, and could not write while the files are compacted; stop it, or give --online to let its writes wait. Nothing was changed.`,
     )
@@ -204,6 +206,14 @@ export async function compactStore(
   ]
   const sum = (of: 'before' | 'after') => records[of] + credentials[of]
   return { before: sum('before'), after: sum('after') }
+}
+
+/** Throws a ConfigError if several processes are to serve an embedded store. */
+export function requireOneServer({ databaseUrl, workers }: Config): void {
+  if (workers === 1 || readPostgresUrl(databaseUrl) !== undefined) return
+  throw new ConfigError(
+    `${workers} workers need PostgreSQL, because one process serves an embedded store. Set workers (--workers, BURSAR_WORKERS) to 1, or DATABASE_URL to a PostgreSQL database (docs/scaling.md).`,
+  )
 }
 
 /** Throws a ConfigError if a database of the embedded store is missing. */

@@ -1,4 +1,6 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, dirname, join } from 'node:path'
 import { freePort } from '../../test/support/free-port.ts'
 import { type Listening, startProcess } from '../../test/support/server-process.ts'
 import type { Row } from '../report.ts'
@@ -30,7 +32,7 @@ export async function measureMetrics(
     const port = String(await freePort())
     // All have one issuer, so that all accept the tokens.
     const started = await startProcess(['dist/main.js', 'serve', '--port', port], {
-      env: { ...env, ...own, BURSAR_PUBLIC_URL: service.url },
+      env: { ...ownStore(env), ...own, BURSAR_PUBLIC_URL: service.url },
     })
     return { ...started, url: `http://127.0.0.1:${port}` }
   }
@@ -66,6 +68,16 @@ export async function measureMetrics(
     row('list of 100, hot', [{ path: '/v2/transfer/fiat-accounts?limit=100' }]),
   ])
   for (const each of [without, measuring]) await each.stop()
+}
+
+/** An embedded store has one server, so each gets a copy. The server of the store is idle. */
+function ownStore(env: Parts['env']): Parts['env'] {
+  const path = env.DATABASE_URL?.match(/^sqlite:(.*)$/)?.[1]
+  if (path === undefined) return env
+  const folder = mkdtempSync(join(tmpdir(), 'bursar-bench-'))
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
+  cpSync(dirname(path), folder, { recursive: true })
+  return { ...env, DATABASE_URL: `sqlite:${join(folder, basename(path))}` }
 }
 
 /** What every thread of a process has had of the processors. */

@@ -163,7 +163,7 @@ async function oldestAuditLine(config: Config, clock: Clock): Promise<bigint | u
 const usingStore =
   (config: Config, clock: Clock): Parameters<typeof keyChecks>[0]['using'] =>
   async (work) => {
-    const stores = await openServiceStores({ config, clock, log: openLog('silent') })
+    const stores = await openServiceStores({ config, clock, log: openLog('silent') }, 'beside')
     try {
       const credentials = { ...stores.credentials(), addPurposeKey: async () => false }
       return await work({ credentials, openKeyring: () => stores.keyring(credentials) })

@@ -15,6 +15,7 @@ import { type CommonOptions, configOf, newCommand } from './options.ts'
 import { type Output, printResult } from './output.ts'
 import { logCrashes } from './processes/crashes.ts'
 import { onHangUp, untilSignalled } from './processes/signals.ts'
+import { startRetried } from './processes/start-retried.ts'
 
 type SandboxOptions = CommonOptions & { readonly port?: string; readonly data?: string }
 
@@ -52,15 +53,17 @@ export function sandboxCommand(output: Output): Command {
       const { openSandbox } = await import('../sandbox/sandbox.ts')
       const clock = openMovableClock()
       const print = process.env.LOG_LEVEL === undefined ? terminalLine() : undefined
-      const service = await startService({
-        config,
-        log,
-        clock: clock.now,
-        clockMoves: true,
-        background,
-        extend: (parts) => openSandbox(parts, { clock, ...(print && { print }) }),
-        guessLimiter: unlimitedGuesses,
-      })
+      const start = () =>
+        startService({
+          config,
+          log,
+          clock: clock.now,
+          clockMoves: true,
+          background,
+          extend: (parts) => openSandbox(parts, { clock, ...(print && { print }) }),
+          guessLimiter: unlimitedGuesses,
+        })
+      const service = await startRetried(start, { config, log, ended: signalled })
       onHangUp(log, service.reload)
       const { url, extension } = service
       const document = { url, client_id: acme.clientId, client_secret: acme.clientSecret }

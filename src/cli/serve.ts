@@ -4,11 +4,10 @@ import { type Background, openBackground } from '../background.ts'
 import { requirePublicUrl, warnOfPlainHttp } from '../oauth/issuer.ts'
 import type { Config } from '../platform/config.ts'
 import { openLog } from '../platform/log.ts'
-import { readPostgresUrl } from '../platform/postgres-url.ts'
 import { systemTime } from '../platform/time.ts'
 import { openTracing } from '../platform/traces/open-tracing.ts'
 import type { ServiceDeps } from '../service.ts'
-import { createStore } from '../stores.ts'
+import { createStore, requireOneServer } from '../stores.ts'
 import { type CommonOptions, configOf, newCommand } from './options.ts'
 import { type Output, printResult } from './output.ts'
 import { logCrashes } from './processes/crashes.ts'
@@ -29,7 +28,10 @@ export function serveCommand(output: Output): Command {
   return newCommand('serve', 'Serve the API and print its URL when it is ready.')
     .option('--host <host>', 'The address to listen on.')
     .option('--port <number>', 'The port to listen on; 0 picks a free port.')
-    .option('--workers <number>', 'The number of processes that answer requests.')
+    .option(
+      '--workers <number>',
+      'The number of processes that answer requests: one, or several on PostgreSQL.',
+    )
     .option('--create', 'Create the embedded store if there is none at its path.')
     .action(async (options: ServeOptions) => {
       const { host, port, workers } = options
@@ -38,6 +40,7 @@ export function serveCommand(output: Output): Command {
         ...(port !== undefined && { port }),
         ...(workers !== undefined && { workers }),
       })
+      requireOneServer(config)
       requirePublicUrl(config)
       const log = openLog(config.logLevel)
       logCrashes(log)
@@ -69,8 +72,6 @@ type Serving = WorkerSide & {
   readonly mergeMetrics?: ServiceDeps['mergeMetrics']
 }
 
-const isOnPostgres = ({ databaseUrl }: Config) => readPostgresUrl(databaseUrl) !== undefined
-
 /** Without the operator's port nobody reads metrics, so then their library is not loaded. */
 const mergingMetrics = async ({ operatorPort }: Config) =>
   operatorPort === undefined
@@ -89,9 +90,7 @@ async function serve({
   const tracing = openTracing(globalThis.process.env, log)
   const deps = { config, log, background, mergeMetrics, tracing, clock: systemTime.now }
   const start = () => startService(deps)
-  const service = isOnPostgres(config)
-    ? await startRetried(start, { log, ended: process.ended })
-    : await start()
+  const service = await startRetried(start, { config, log, ended: process.ended })
   onHangUp(log, service.reload)
   process.announce(service.url)
   await service.close({ lameDuckMs: lameDuckMsAfter(await process.ended, config) })

@@ -26,6 +26,7 @@ export type Installation = {
 /** Checks what needs no store: settings that fit each other, and this machine. */
 export const installationChecks = (installation: Installation): readonly Check[] => [
   { name: 'public-url', find: () => publicUrlFindings(installation.config) },
+  { name: 'workers', find: () => workerFindings(installation.config) },
   { name: 'proxies', find: () => proxyFindings(installation.config) },
   { name: 'tls', find: () => addressesOf(installation.config).flatMap(tlsFindings) },
   { name: 'configuration-file', find: () => fileFindings(installation.file) },
@@ -47,6 +48,17 @@ function publicUrlFindings({ publicUrl, host, databaseUrl }: Config): readonly F
   if (isLoopback(host) && remote === undefined) return []
   const why = 'it is the issuer of tokens, so serve does not start without it'
   return [{ what: 'BURSAR_PUBLIC_URL is not set', why, fix }]
+}
+
+function workerFindings({ workers, databaseUrl }: Config): readonly Finding[] {
+  if (workers === 1 || readPostgresUrl(databaseUrl) !== undefined) return []
+  return [
+    {
+      what: `${workers} workers are configured on an embedded store`,
+      why: 'one process serves it, so serve does not start',
+      fix: 'set BURSAR_WORKERS to 1, or DATABASE_URL to a PostgreSQL database',
+    },
+  ]
 }
 
 /** The program ends no TLS, so there is a proxy where callers use https. */

@@ -31,6 +31,15 @@ export class KeysReplaced extends NothingChanged {
   }
 }
 
+/** Another process serves the embedded store, so nothing has been opened. */
+export class StoreServed extends StoreUnavailable {
+  constructor(path: string) {
+    super(
+      `another process serves the store at ${path}, and an embedded store has one server; end that one, or move to PostgreSQL, which several processes can serve (docs/scaling.md)`,
+    )
+  }
+}
+
 /** No server of the database answers as its primary, so nothing has been opened. */
 export class NoPrimary extends StoreUnavailable {}
 

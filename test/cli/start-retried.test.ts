@@ -1,14 +1,22 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { pino } from 'pino'
 import { startRetried } from '../../src/cli/processes/start-retried.ts'
 import { ConfigError } from '../../src/platform/config.ts'
 import { limits } from '../../src/platform/limits.ts'
 import { openLog } from '../../src/platform/log.ts'
-import { NoPrimary, StoreDamaged, StoreUnavailable } from '../../src/store/unavailable.ts'
+import {
+  NoPrimary,
+  StoreDamaged,
+  StoreServed,
+  StoreUnavailable,
+} from '../../src/store/unavailable.ts'
 import { takeTime } from '../support/virtual-time.ts'
 
 const log = openLog('silent')
 const running = new Promise<never>(() => {})
+const config = { databaseUrl: 'postgres://bursar@127.0.0.1/bursar', lameDuckMs: 3000 }
+const embedded = { databaseUrl: 'sqlite:data/bursar.db', lameDuckMs: 3000 }
 
 /** A start that fails with each of the errors in turn, and then succeeds. */
 function failing(...errors: readonly Error[]) {
@@ -26,7 +34,7 @@ describe('a start of the server', () => {
   test('is tried again after a pause while the store is unavailable', async () => {
     using time = takeTime()
     const { start, count } = failing(new StoreUnavailable('late'), new StoreUnavailable('late'))
-    const started = startRetried(start, { log, ended: running })
+    const started = startRetried(start, { config, log, ended: running })
     await time.advance(limits.startPauseMs - 1)
     assert.equal(count(), 1)
     await time.advance(1)
@@ -44,7 +52,7 @@ describe('a start of the server', () => {
       new TypeError('a bug'),
     ]) {
       const { start, count } = failing(error)
-      await assert.rejects(startRetried(start, { log, ended: running }), error)
+      await assert.rejects(startRetried(start, { config, log, ended: running }), error)
       assert.equal(count(), 1)
     }
   })
@@ -55,7 +63,7 @@ describe('a start of the server', () => {
     const starts = limits.startRetriedMs / limits.startPauseMs + 2
     const { start, count } = failing(...Array.from({ length: starts }, () => late))
     let failure: unknown
-    const failed = startRetried(start, { log, ended: running }).catch((error) => {
+    const failed = startRetried(start, { config, log, ended: running }).catch((error) => {
       failure = error
     })
     await time.advance(limits.startRetriedMs)
@@ -70,10 +78,45 @@ describe('a start of the server', () => {
     const late = new StoreUnavailable('late')
     const { start, count } = failing(late, late)
     const ended = Promise.withResolvers<unknown>()
-    const failed = assert.rejects(startRetried(start, { log, ended: ended.promise }), late)
+    const failed = assert.rejects(startRetried(start, { config, log, ended: ended.promise }), late)
     await time.advance(limits.startPauseMs - 1)
     ended.resolve('SIGTERM')
     await failed
     assert.equal(count(), 1)
+  })
+
+  test('waits for the server before it on an embedded store, and says so once', async () => {
+    using time = takeTime()
+    const served = new StoreServed('data/bursar.db')
+    const lines: string[] = []
+    const memory = pino({}, { write: (line: string) => void lines.push(line) })
+    // The one before it may be in its lame-duck period.
+    const tries = (limits.startRetriedMs + embedded.lameDuckMs) / limits.startPauseMs
+    const { start, count } = failing(...Array.from({ length: tries }, () => served))
+    const started = startRetried(start, { config: embedded, log: memory, ended: running })
+    await time.advance(tries * limits.startPauseMs - 1)
+    assert.equal(count(), tries)
+    await time.advance(1)
+    assert.equal(await started, 'started')
+    assert.deepEqual(
+      lines.map((line) => JSON.parse(line).reason),
+      [served.message],
+    )
+  })
+
+  test('is refused after that time, and at once for other reasons there', async () => {
+    using time = takeTime()
+    const served = new StoreServed('data/bursar.db')
+    const tries = (limits.startRetriedMs + embedded.lameDuckMs) / limits.startPauseMs + 2
+    const second = failing(...Array.from({ length: tries }, () => served))
+    const refused = assert.rejects(
+      startRetried(second.start, { config: embedded, log, ended: running }),
+      served,
+    )
+    await time.advance(tries * limits.startPauseMs)
+    await refused
+    const locked = failing(new StoreUnavailable('an import has locked it'))
+    await assert.rejects(startRetried(locked.start, { config: embedded, log, ended: running }))
+    assert.equal(locked.count(), 1)
   })
 })

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { connect, type Socket } from 'node:net'
-import { join } from 'node:path'
 import { afterEach, describe, test } from 'node:test'
 import { promisify } from 'node:util'
-import { temporaryFolder } from '../support/harness.ts'
+import { openPlace } from '../support/harness.ts'
 import { longTest } from '../support/long.ts'
 import { type Program, startProgram } from '../support/program.ts'
 import { rawRequest } from '../support/raw-request.ts'
@@ -41,10 +40,11 @@ function openSocket(url: string, bytes: string) {
 }
 
 describe('connections', () => {
-  test('of one address are limited in each worker, and the workers go on answering', async () => {
-    const database = `sqlite:${join(temporaryFolder(), 'bursar.db')}`
+  test('of one address are limited in each worker, and the workers go on answering', async (t) => {
+    const place = await openPlace('postgres')
+    t.after(place.remove)
     const { program: started, url } = await start(['serve', '--workers', '2'], {
-      DATABASE_URL: database,
+      ...place.env,
       BURSAR_CONNECTIONS_PER_ADDRESS_MAX: '5',
     })
     const opened = Array.from({ length: 40 }, () => openSocket(url, ''))

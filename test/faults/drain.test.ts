@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
 import { Agent, type IncomingMessage, request } from 'node:http'
-import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { afterEach, before, describe, test } from 'node:test'
-import { temporaryFolder } from '../support/harness.ts'
+import { after, afterEach, before, describe, test } from 'node:test'
+import { openPlace, type StoreLocation } from '../support/harness.ts'
 import { isLong } from '../support/long.ts'
 import { type Program, runProgram, startProgram } from '../support/program.ts'
 import { rawRequest } from '../support/raw-request.ts'
@@ -12,18 +11,22 @@ import { until } from '../support/until.ts'
 const clients = 32
 const rounds = isLong ? 20 : 3
 
+let place: StoreLocation
 let env: Readonly<Record<string, string>>
 let form: string
 let program: Program | undefined
 
 before(async () => {
-  env = { DATABASE_URL: `sqlite:${join(temporaryFolder(), 'bursar.db')}`, LOG_LEVEL: 'warn' }
+  // Only PostgreSQL has several workers.
+  place = await openPlace('postgres')
+  env = { ...place.env, LOG_LEVEL: 'warn' }
   const words = ['client', 'create', '--customer', 'acme', '--name', 'drain', '--json']
   const created = await runProgram(words, { env })
   const { client_id, client_secret } = JSON.parse(created.output)
   form = `grant_type=client_credentials&client_id=${client_id}&client_secret=${client_secret}`
 })
 afterEach(() => program?.kill('SIGKILL'))
+after(() => place.remove())
 
 async function serve(lameDuckMs: number, words: readonly string[] = []) {
   program = startProgram(['serve', '--port', '0', '--json', ...words], {

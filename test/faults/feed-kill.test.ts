@@ -13,7 +13,7 @@ import { type FeedEvent, follow, type Sent, shownEvent, versionsOf } from './sup
 import { embedded, type Place, postgres } from './support/places.ts'
 
 /**
- * Two servers are killed with SIGKILL in turn while 16 writers, two streams and imports store
+ * Servers are killed with SIGKILL in turn while 16 writers, two streams and imports store
  * records of four customers. A follower of each customer, and one of all of them, must see each
  * version exactly once and in order, and `as_of` of an event must answer the bytes of the version.
  */
@@ -28,11 +28,12 @@ const STREAM_RECORDS = isLong ? 2000 : 200
 const SAMPLED = 300
 const customerScopes = 'events:read_event transfer:read_fiat_account statements:read_statement'
 
-/** Two servers of one store. A request goes to one of those that run. */
+/** Two servers of one database, or that of the embedded store. A request goes to one that runs. */
 async function openServers(place: Place) {
   // Bodies in clear can be compared with what is answered.
   const env = { ...place.env, LOG_LEVEL: 'error', BURSAR_SEAL: 'false' }
-  const ports = [await freePort(), await freePort()]
+  const ports = [await freePort()]
+  if (place.engine === 'postgres') ports.push(await freePort())
   const serve = async (port: number | undefined) => {
     const program = startProgram(['serve', '--json'], { env: { ...env, PORT: String(port) } })
     await program.firstLine
@@ -56,7 +57,7 @@ async function openServers(place: Place) {
     for (;;) {
       assert.ok(!isClosed, 'the servers are closed')
       turn += 1
-      const url = `http://127.0.0.1:${ports[turn % 2]}${path}`
+      const url = `http://127.0.0.1:${ports[turn % ports.length]}${path}`
       const headers = { authorization: `Bearer ${token}` }
       const answer = await fetch(url, { ...init, headers })
         .then(async (answered) => ({ status: answered.status, text: await answered.text() }))
@@ -70,7 +71,7 @@ async function openServers(place: Place) {
     const form = new URLSearchParams({ grant_type: 'client_credentials', client_id, client_secret })
     for (;;) {
       turn += 1
-      const url = `http://127.0.0.1:${ports[turn % 2]}/oauth2/token`
+      const url = `http://127.0.0.1:${ports[turn % ports.length]}/oauth2/token`
       const answer = await fetch(url, { method: 'POST', body: form }).catch(() => undefined)
       if (answer?.status === 200) return String(JSON.parse(await answer.text()).access_token)
       await passing(50)
@@ -82,7 +83,7 @@ async function openServers(place: Place) {
     create,
     tokenOf,
     killInTurn: async (at: number) => {
-      const which = at % 2
+      const which = at % ports.length
       await programs[which]?.kill('SIGKILL')
       programs[which] = await serve(ports[which])
     },

@@ -4,7 +4,7 @@ import { openPlace } from '../support/harness.ts'
 import { type Program, startProgram } from '../support/program.ts'
 import { withoutAuditHeads } from '../support/without-audit-heads.ts'
 
-/** Servers in separate processes, on one store and on different ports. */
+/** Servers in separate processes, on one database and on different ports. */
 
 const running = new Set<Program>()
 after(() => Promise.all([...running].map((program) => program.kill('SIGKILL'))))
@@ -17,30 +17,28 @@ function serve(env: Readonly<Record<string, string>>): Program {
   return program
 }
 
-for (const store of ['sqlite', 'postgres'] as const) {
-  test(`on ${store}, servers agree on the issuer, and a killed one leaves no claim`, async (t) => {
-    const place = await openPlace(store)
-    t.after(place.remove)
-    const first = serve(place.env)
-    const { url } = JSON.parse(await first.firstLine)
+test('servers agree on the issuer, and a killed one leaves no claim', async (t) => {
+  const place = await openPlace('postgres')
+  t.after(place.remove)
+  const first = serve(place.env)
+  const { url } = JSON.parse(await first.firstLine)
 
-    const derived = serve(place.env)
-    assert.equal(await derived.ended, 2)
-    assert.equal(derived.output(), '')
-    assert.match(
-      withoutAuditHeads(derived.errors()),
-      new RegExp(`^Another process serves this store as ${url}, and this one would .*\n$`),
-    )
+  const derived = serve(place.env)
+  assert.equal(await derived.ended, 2)
+  assert.equal(derived.output(), '')
+  assert.match(
+    withoutAuditHeads(derived.errors()),
+    new RegExp(`^Another process serves this store as ${url}, and this one would .*\n$`),
+  )
 
-    const set = serve({ ...place.env, BURSAR_PUBLIC_URL: 'https://api.example.com' })
-    await set.firstLine
-    const { level, issuer, other } = JSON.parse(withoutAuditHeads(set.errors()))
-    assert.deepEqual([level, issuer, other], ['warn', 'https://api.example.com', url])
+  const set = serve({ ...place.env, BURSAR_PUBLIC_URL: 'https://api.example.com' })
+  await set.firstLine
+  const { level, issuer, other } = JSON.parse(withoutAuditHeads(set.errors()))
+  assert.deepEqual([level, issuer, other], ['warn', 'https://api.example.com', url])
 
-    await Promise.all([first.kill('SIGKILL'), set.kill('SIGKILL')])
-    const next = serve(place.env)
-    await next.firstLine
-    assert.equal(withoutAuditHeads(next.errors()), '')
-    assert.equal(await next.kill(), 0)
-  })
-}
+  await Promise.all([first.kill('SIGKILL'), set.kill('SIGKILL')])
+  const next = serve(place.env)
+  await next.firstLine
+  assert.equal(withoutAuditHeads(next.errors()), '')
+  assert.equal(await next.kill(), 0)
+})

@@ -7,7 +7,6 @@ import { temporaryFolder } from '../support/harness.ts'
 import { longTest } from '../support/long.ts'
 import { type Program, runProgram, startProgram } from '../support/program.ts'
 import { aFiatAccount, anId } from '../support/records.ts'
-import { untilHolds } from '../support/until.ts'
 import { quote } from './support/acts.ts'
 import { type Answer, describeTimes, send } from './support/client.ts'
 
@@ -65,8 +64,8 @@ function lock(path: string): () => void {
   return () => db.exec('commit')
 }
 
-async function serve(...words: string[]): Promise<{ program: Program; url: string }> {
-  const program = startProgram(['serve', '--json', ...words], { env })
+async function serve(): Promise<{ program: Program; url: string }> {
+  const program = startProgram(['serve', '--json'], { env })
   running.add(program)
   return { program, url: JSON.parse(await program.firstLine).url }
 }
@@ -82,22 +81,11 @@ async function tokenOf(url: string): Promise<string> {
 const read = (url: string, token: string) =>
   send(url, '/v2/transfer/fiat-accounts?limit=100', { token })
 
-const pidsOf = (program: Program): number[] =>
-  program
-    .errors()
-    .split('\n')
-    .filter((line) => line.includes('"a worker is ready"'))
-    .map((line) => JSON.parse(line).pid)
-
 describe('while an import merges', () => {
-  test('servers, their workers and commands start, and customers are answered', async () => {
+  test('a server and commands start, and customers are answered', async () => {
     lock(records)
-    const { program, url } = await serve('--workers', '2')
+    const { url } = await serve()
     const token = await tokenOf(url)
-    assert.equal(statusOf(await read(url, token)), 200)
-    await untilHolds('both workers are ready', () => pidsOf(program).length === 2)
-    for (const pid of pidsOf(program)) process.kill(pid, 'SIGKILL')
-    await untilHolds('two others replace them', () => pidsOf(program).length === 4)
     assert.equal(statusOf(await read(url, token)), 200)
     const exported = await command(['export', 'fiat-accounts'])
     assert.equal(exported.code, 0, exported.errors)

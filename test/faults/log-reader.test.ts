@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { closeSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, test } from 'node:test'
-import { temporaryFolder } from '../support/harness.ts'
+import { openPlace, temporaryFolder } from '../support/harness.ts'
 import { rawRequest } from '../support/raw-request.ts'
 import { until } from '../support/until.ts'
 
@@ -21,7 +21,12 @@ afterEach(() => {
 const kinds = ['a pipe', 'a socket'] as const
 
 /** Starts a server whose log goes to a reader that reads nothing until `read` is called. */
-async function startUnread(kind: (typeof kinds)[number], words: readonly string[], options = '') {
+async function startUnread(
+  kind: (typeof kinds)[number],
+  words: readonly string[],
+  options = '',
+  store: Readonly<Record<string, string>> = {},
+) {
   const folder = temporaryFolder()
   const fifo = join(folder, 'log')
   // Both ends are open until the test ends, so that opening one waits for nobody.
@@ -35,6 +40,7 @@ async function startUnread(kind: (typeof kinds)[number], words: readonly string[
       NODE_OPTIONS: options,
       DATABASE_URL: `sqlite:${join(folder, 'bursar.db')}`,
       BURSAR_OPERATOR_PORT: '0',
+      ...store,
     },
     stdio: ['ignore', 'pipe', log],
   })
@@ -97,7 +103,10 @@ describe('a reader of the log that stops', () => {
   }
 
   test('does not keep the process from ending by itself, also with workers', async (t) => {
-    const { child, ended, url } = await startUnread('a pipe', ['serve', '--workers', '2'])
+    const place = await openPlace('postgres')
+    t.after(place.remove)
+    const words = ['serve', '--workers', '2']
+    const { child, ended, url } = await startUnread('a pipe', words, '', place.env)
     await ask(url, 2000)
     const signalledAt = performance.now()
     child.kill('SIGTERM')

@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { temporaryFolder } from '../support/harness.ts'
+import { openPlace, temporaryFolder } from '../support/harness.ts'
 import { runProgram } from '../support/program.ts'
 import { untilHolds } from '../support/until.ts'
 import { send, statusOf } from './support/client.ts'
@@ -97,9 +97,11 @@ test('no request fails while the master key is changed', async (t) => {
 })
 
 test('two servers answer every request while the master key is changed under load', async (t) => {
+  const place = await openPlace('postgres')
+  t.after(place.remove)
   const store = {
     ...base,
-    DATABASE_URL: `sqlite:${join(folder, 'loaded.db')}`,
+    ...place.env,
     BURSAR_LAME_DUCK_MS: '1000',
     BURSAR_OAUTH_REQUESTS_PER_SECOND_MAX: '0',
   }

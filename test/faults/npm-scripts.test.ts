@@ -3,8 +3,8 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { join } from 'node:path'
-import { afterEach, describe, test } from 'node:test'
-import { temporaryFolder } from '../support/harness.ts'
+import { after, afterEach, before, describe, test } from 'node:test'
+import { openPlace, type StoreLocation, temporaryFolder } from '../support/harness.ts'
 import { untilHolds } from '../support/until.ts'
 
 const { PATH = '', HOME = '' } = process.env
@@ -19,6 +19,12 @@ type Script = {
   /** Signals npm alone, or every process of the group as a terminal does. 0 sends nothing. */
   signal(to: 'npm' | 'group', signal: NodeJS.Signals | 0): void
 }
+
+let place: StoreLocation
+before(async () => {
+  place = await openPlace('postgres')
+})
+after(() => place.remove())
 
 const groups = new Set<number>()
 afterEach(() => {
@@ -35,7 +41,9 @@ async function startScript(words: readonly string[], program = 'npm'): Promise<S
       PORT: '0',
       BURSAR_LAME_DUCK_MS: '0',
       LOG_LEVEL: 'info',
-      DATABASE_URL: `sqlite:${join(temporaryFolder(), 'a.db')}`,
+      ...(words.includes('--workers')
+        ? place.env
+        : { DATABASE_URL: `sqlite:${join(temporaryFolder(), 'a.db')}` }),
     },
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { temporaryFolder } from '../support/harness.ts'
+import { openPlace } from '../support/harness.ts'
 import { type OtlpReceiver, openOtlpReceiver } from '../support/otlp-receiver.ts'
 import { startProgram } from '../support/program.ts'
 
@@ -12,8 +12,7 @@ after(() => receiver.close())
 
 /** A server that would keep its spans for a minute, and the environment of its operator. */
 function startServer(env: Readonly<Record<string, string>> = {}) {
-  const words = ['serve', '--port', '0', '--json', '--database', `sqlite:${temporaryFolder()}/a.db`]
-  return startProgram(words, {
+  return startProgram(['serve', '--port', '0', '--json'], {
     env: {
       OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url,
       OTEL_BSP_SCHEDULE_DELAY: '60000',
@@ -26,9 +25,14 @@ function startServer(env: Readonly<Record<string, string>> = {}) {
 const urlOf = async (server: ReturnType<typeof startServer>): Promise<string> =>
   JSON.parse(await server.firstLine).url
 
-for (const workers of ['1', '2']) {
-  test(`the last spans of ${workers} process(es) are sent before the server ends`, async () => {
-    const server = startServer({ BURSAR_WORKERS: workers })
+for (const [workers, store] of [
+  ['1', 'sqlite'],
+  ['2', 'postgres'],
+] as const) {
+  test(`the last spans of ${workers} process(es) are sent before the server ends`, async (t) => {
+    const place = await openPlace(store)
+    t.after(place.remove)
+    const server = startServer({ ...place.env, BURSAR_WORKERS: workers })
     const traceId = workers.repeat(32)
     const headers = { traceparent: `00-${traceId}-00f067aa0ba902b7-01` }
     assert.equal((await fetch(`${await urlOf(server)}/openapi.json`, { headers })).status, 200)

@@ -4,17 +4,10 @@ import { existsSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
-import {
-  acme,
-  callUrl,
-  fetchToken,
-  openPlace,
-  startServiceAt,
-  temporaryFolder,
-} from '../support/harness.ts'
+import { acme, callUrl, fetchToken, temporaryFolder } from '../support/harness.ts'
 import { runProgram, startProgram } from '../support/program.ts'
 import { rawRequest } from '../support/raw-request.ts'
-import { storeDisabled } from '../support/store-disabled.ts'
+import { untilHolds } from '../support/until.ts'
 
 test('serve reports in one sentence that its port is in use, and exits', async () => {
   const other = createServer()
@@ -53,17 +46,24 @@ test('serve refuses to derive the issuer of tokens from an address that is not l
   )
 })
 
-test('a second server on a store is refused if its tokens would name another issuer', async () => {
-  const place = await openPlace('sqlite')
-  const first = await startServiceAt(place, { store: 'sqlite' })
-  const { credentials } = first.parts
-  for (const { id } of await credentials.listClients()) await storeDisabled(credentials, id, 1n, 1n)
-  const told = (url: string) =>
-    `Another process serves this store as ${first.url}, and this one would serve it as ${url}, so each would refuse the other's tokens. Set BURSAR_PUBLIC_URL to the same URL for both, or use serve --workers.`
-  const { code, errors } = await runProgram(['serve', '--port', '0'], { env: place.env })
-  const [, url = ''] = /serve it as (http:\/\/127\.0\.0\.1:\d+), so/.exec(errors) ?? []
-  assert.deepEqual([code, errors.trim().split('\n').at(-1)], [2, told(url)])
-  await first.stop()
+test('a second server on an embedded store waits for the first, and starts when that is killed', async (t) => {
+  const path = join(temporaryFolder(), 'bursar.db')
+  const env = { DATABASE_URL: `sqlite:${path}`, PORT: '0' }
+  const first = startProgram(['serve'], { env })
+  t.after(() => first.kill('SIGKILL'))
+  await first.firstLine
+  const second = startProgram(['serve'], { env })
+  t.after(() => second.kill('SIGKILL'))
+  const sentence = `another process serves the store at ${path}, and an embedded store has one server; end that one, or move to PostgreSQL, which several processes can serve (docs/scaling.md)`
+  await untilHolds('it says why it waits', () => second.errors().includes(sentence))
+  assert.equal(second.output(), '')
+  assert.equal(await first.kill('SIGKILL'), null)
+  assert.match(await second.firstLine, /^listening on /)
+  assert.equal(second.errors().split(sentence).length, 2, 'it says so once')
+  const third = startProgram(['serve'], { env })
+  await untilHolds('a third one waits', () => third.errors().includes(sentence))
+  assert.equal(await third.kill('SIGTERM'), 1)
+  assert.equal(await second.kill('SIGTERM'), 0)
 })
 
 // A server that started would never end by itself.
@@ -86,17 +86,12 @@ test('serve refuses a store with public secrets of a sandbox', limited, async ()
   }
   await runSandbox()
   const command = `client disable --sandbox --database 'sqlite:${join(data, 'sandbox.db')}'`
-  for (const words of [[], ['--workers', '2']]) {
-    const { code, errors } = await runProgram(['serve', ...words], { env, mustExist: true })
-    assert.equal(code, 2)
-    assert.match(
-      errors,
-      /\nThe store has 4 clients of a sandbox, whose secrets are public: [^\n]+\n/,
-    )
-    assert.ok(errors.includes(`Disable them with \`npm run -s bursar -- ${command}\`, or`), errors)
-    for (const id of ['acme_sandbox', 'borealis_sandbox', 'console_sandbox']) {
-      assert.ok(errors.includes(id), id)
-    }
+  const { code, errors } = await runProgram(['serve'], { env, mustExist: true })
+  assert.equal(code, 2)
+  assert.match(errors, /\nThe store has 4 clients of a sandbox, whose secrets are public: [^\n]+\n/)
+  assert.ok(errors.includes(`Disable them with \`npm run -s bursar -- ${command}\`, or`), errors)
+  for (const id of ['acme_sandbox', 'borealis_sandbox', 'console_sandbox']) {
+    assert.ok(errors.includes(id), id)
   }
   const shell = spawnSync('sh', ['-c', `"$0" src/main.ts ${command}`, process.execPath])
   const lines = String(shell.stdout).trim().split('\n')
@@ -135,7 +130,7 @@ test('migrate refuses an embedded store while a server uses it; its check does n
   )
   const checked = await runProgram(['migrate', '--check', '--json'], { env })
   assert.deepEqual([checked.code, JSON.parse(checked.output).applied], [0, []], checked.errors)
-  // A killed server leaves no claim behind.
+  // A killed server leaves no lock behind.
   assert.equal(await program.kill('SIGKILL'), null)
   assert.equal((await runProgram(['migrate'], { env })).code, 0)
 })

@@ -12,7 +12,7 @@ import { startWrites } from './support/soak-writes.ts'
 import { startTraffic } from './support/traffic.ts'
 
 /**
- * A server with two workers meets a random fault every 20 seconds for ten minutes, while clients
+ * A server meets a random fault every 20 seconds for ten minutes, while clients
  * read, quote, consume, revoke and import. It runs in `npm run test:long`, as root, because it
  * mounts a small file system.
  */
@@ -48,7 +48,7 @@ if (isLong) {
     }
     try {
       await passing(10_000)
-      const usages = followUsage(server.workerPids)
+      const usages = followUsage(() => [server.pid()])
       const endsAt = performance.now() + MINUTES * 60_000
       for (const fault of inRandomOrder(faults.faults, endsAt)) {
         const nextAt = performance.now() + FAULT_EVERY_MS

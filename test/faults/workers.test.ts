@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
-import { join } from 'node:path'
-import { afterEach, before, describe, test } from 'node:test'
+import { after, afterEach, before, describe, test } from 'node:test'
 import { freePort } from '../support/free-port.ts'
-import { temporaryFolder } from '../support/harness.ts'
+import { openPlace, type StoreLocation } from '../support/harness.ts'
 import { longTest } from '../support/long.ts'
 import { type MetricsText, parseMetrics, readMetrics } from '../support/metrics-text.ts'
 import { type Program, runProgram, startProgram } from '../support/program.ts'
@@ -19,12 +18,14 @@ const count = 3
 const form = () =>
   `grant_type=client_credentials&client_id=${client.client_id}&client_secret=${client.client_secret}`
 
+let place: StoreLocation
 let env: Readonly<Record<string, string>>
 let client: { client_id: string; client_secret: string }
 let program: Program | undefined
 
 before(async () => {
-  env = { DATABASE_URL: `sqlite:${join(temporaryFolder(), 'bursar.db')}`, LOG_LEVEL: 'info' }
+  place = await openPlace('postgres')
+  env = { ...place.env, LOG_LEVEL: 'info' }
   const words = ['client', 'create', '--customer', 'acme', '--name', 'workers', '--json']
   client = JSON.parse((await runProgram(words, { env })).output)
   const accounts = Array.from({ length: 300 }, (_, at) =>
@@ -37,6 +38,7 @@ before(async () => {
   assert.equal(imported.code, 0, imported.errors)
 })
 afterEach(() => program?.kill('SIGKILL'))
+after(() => place.remove())
 
 const idOf = (at: number) => `5a51e000-0000-4000-8000-${String(at).padStart(12, '0')}`
 
@@ -186,10 +188,8 @@ describe('serve --workers', () => {
     }
   })
 
-  test('prints one line when all are ready, also on a new store, and every worker has the same issuer', async () => {
-    const { program, url } = await serve({
-      DATABASE_URL: `sqlite:${join(temporaryFolder(), 'new.db')}`,
-    })
+  test('prints one line when all are ready, and every worker has the same issuer', async () => {
+    const { program, url } = await serve()
     assert.equal(new Set(readyPids(program)).size, count)
     const issuers = new Set<string>()
     const answering = () => new Set(linesOf(program, 'request').map(({ pid }) => pid))

@@ -30,7 +30,6 @@ async function openAt(path: string, whileOpen = () => {}): Promise<void> {
     stores.records()
     stores.quotes()
     await stores.keyring(stores.credentials())
-    await stores.claimIssuer('https://api.example.com')
     whileOpen()
   } finally {
     await stores.close()
@@ -52,8 +51,8 @@ describe('the files of an embedded store', { skip: process.platform === 'win32' 
       await openAt(join(folder, 'a/b/bursar.db'), () => {
         const files = readdirSync(join(folder, 'a/b'))
         for (const file of files) assert.equal(modeOf(join(folder, 'a/b', file)), '600', file)
-        for (const name of ['', 'credentials.', 'issuer.']) {
-          assert.ok(files.includes(`bursar.${name}db`), name)
+        for (const name of ['db', 'credentials.db', 'server-lock']) {
+          assert.ok(files.includes(`bursar.${name}`), name)
         }
         assert.ok(files.includes('bursar.db-wal') && files.includes('bursar.master-key'))
       })
@@ -67,7 +66,7 @@ describe('the files of an embedded store', { skip: process.platform === 'win32' 
     const path = join(folder, 'open/bursar.db')
     await openAt(path)
     const names = ['db', 'db-wal', 'db-shm', 'credentials.db', 'credentials.db-wal']
-    for (const name of [...names, 'issuer.db', 'master-key']) {
+    for (const name of [...names, 'server-lock', 'master-key']) {
       const file = path.replace(/db$/, name)
       const existed = existsSync(file)
       if (!existed) writeFileSync(file, '')

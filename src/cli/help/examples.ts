@@ -2,7 +2,8 @@
 export const examples: Readonly<Record<string, readonly string[]>> = {
   serve: [
     'serve --host 127.0.0.1 --port 8080',
-    'serve --workers 2 --database sqlite:data/bursar.db --create',
+    'serve --database sqlite:data/bursar.db --create',
+    'serve --workers 4',
   ],
   sandbox: ['sandbox --port 8080', 'sandbox --data sandbox-data'],
   migrate: ['migrate', 'migrate --check'],

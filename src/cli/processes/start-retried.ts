@@ -1,9 +1,12 @@
+import type { Config } from '../../platform/config.ts'
 import { limits } from '../../platform/limits.ts'
 import type { Logger } from '../../platform/log.ts'
+import { readPostgresUrl } from '../../platform/postgres-url.ts'
 import { systemTime } from '../../platform/time.ts'
-import { NoPrimary, StoreDamaged, StoreUnavailable } from '../../store/unavailable.ts'
+import { NoPrimary, StoreDamaged, StoreServed, StoreUnavailable } from '../../store/unavailable.ts'
 
 export type RetriedStart = {
+  readonly config: Pick<Config, 'databaseUrl' | 'lameDuckMs'>
   readonly log: Logger
   /** Settles when the process must end, after which nothing is tried again. */
   readonly ended: Promise<unknown>
@@ -11,27 +14,36 @@ export type RetriedStart = {
 
 /**
  * Starts again while the store is unavailable: a database that is busy, or fails over, at a start
- * need not end the process. A database without a primary, or a damaged one, is reported at once.
+ * need not end the process. A database without a primary, or a damaged one, is reported at once. On
+ * the embedded store a restart waits for the server before it, also for its lame-duck period.
  */
 export async function startRetried<T>(
   start: () => Promise<T>,
-  { log, ended }: RetriedStart,
+  { config, log, ended }: RetriedStart,
 ): Promise<T> {
-  const until = systemTime.elapsedMs() + limits.startRetriedMs
+  const isEmbedded = readPostgresUrl(config.databaseUrl) === undefined
+  const retriedMs = limits.startRetriedMs + (isEmbedded ? config.lameDuckMs : 0)
+  const until = systemTime.elapsedMs() + retriedMs
   const isEnded = ended.then(() => true)
+  let reported: string | undefined
   for (;;) {
     try {
       return await start()
     } catch (error) {
-      if (!mayPass(error) || systemTime.elapsedMs() > until) throw error
+      const isRetried = isEmbedded ? error instanceof StoreServed : mayPass(error)
+      if (!isRetried || systemTime.elapsedMs() > until) throw error
+      const reason = (error as Error).message
+      if (reason !== reported) {
+        log.warn({ reason, retriedMs }, 'the store is unavailable, so the server starts again')
+      }
+      reported = reason
       const pause = systemTime.pause(limits.startPauseMs).then(() => false)
       if (await Promise.race([isEnded, pause])) throw error
-      log.warn({ reason: error.message }, 'the store is unavailable, so the server starts again')
     }
   }
 }
 
-const mayPass = (error: unknown): error is StoreUnavailable =>
+const mayPass = (error: unknown): boolean =>
   error instanceof StoreUnavailable &&
   !(error instanceof NoPrimary) &&
   !(error instanceof StoreDamaged)

@@ -68,7 +68,8 @@ export const settings = {
   workers: integer(1, 1, 64, {
     env: 'BURSAR_WORKERS',
     flag: 'workers',
-    meaning: 'The number of processes of `serve`. They share one port and one store.',
+    meaning:
+      'The number of processes of `serve`, which share one port. More than one need PostgreSQL.',
   }),
   lameDuckMs: integer(3000, 0, 600_000, {
     env: 'BURSAR_LAME_DUCK_MS',

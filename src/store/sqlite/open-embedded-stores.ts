@@ -5,9 +5,9 @@ import type { OpenedStores, SealedDeps } from '../opened-stores.ts'
 import { describingExhaustion } from './database.ts'
 import { openSqliteFeeQuotes } from './fee-quotes.ts'
 import { openedFiles } from './files/opened-files.ts'
-import { besidePath, requireFiles, type StorePaths, storePaths } from './files/require-files.ts'
+import { requireFiles, storePaths } from './files/require-files.ts'
+import { holdServing } from './files/server-lock.ts'
 import { watchFiles } from './files/watch-files.ts'
-import { claimIssuer, type IssuerClaim } from './issuer-claim.ts'
 import { appliedAt } from './migrate.ts'
 import { openSqliteAudit, openSqliteRecordReads } from './open-sqlite-audit.ts'
 import { openSqliteCredentials } from './open-sqlite-credentials.ts'
@@ -15,17 +15,18 @@ import { openSqliteImports } from './open-sqlite-imports.ts'
 import { openSqliteStore } from './open-sqlite-store.ts'
 import { openSandboxState } from './sandbox/open-sandbox-state.ts'
 
-/** A command opens the files, `migrate` creates them, and a server watches them. */
-export type EmbeddedMode = 'opened' | 'created' | 'watched'
+/** A command opens the files, `migrate` creates them, and the one server watches them. */
+export type EmbeddedMode = 'opened' | 'created' | 'served'
 
-/** The file on which every server of an embedded store holds a lock. */
-export const claimPath = ({ records }: StorePaths): string => besidePath(records, 'issuer.db')
-
-/** Clients, keys and quotes have their own file, so that an import never blocks them. */
+/**
+ * Clients, keys and quotes have their own file, so that an import never blocks them. Throws a
+ * StoreServed for a second server.
+ */
 export function openEmbeddedStores(sources: SealedDeps, mode: EmbeddedMode): OpenedStores {
   const { config, clock, log, sealing, background = openBackground(), metrics } = sources
   const paths = storePaths(config.databaseUrl)
   if (mode !== 'created') describingExhaustion(() => requireFiles(paths))
+  const endServing = mode === 'served' ? holdServing(paths) : undefined
   const files = openedFiles()
   const noting = <S>(path: string, open: (path: string) => S) => {
     const opened = describingExhaustion(() => open(path))
@@ -44,22 +45,19 @@ export function openEmbeddedStores(sources: SealedDeps, mode: EmbeddedMode): Ope
   )
   const imports = openOnce(() =>
     noting(credentialsPath, (path) =>
-      openSqliteImports(path, { clock, background, log, mergesHere: mode !== 'watched' }),
+      openSqliteImports(path, { clock, background, log, mergesHere: mode !== 'served' }),
     ),
   )
   const reads = openOnce(() => noting(credentialsPath, openSqliteRecordReads))
   const sandbox = openOnce(() => openSandboxState(paths, clock, sealing))
   const watch =
-    mode === 'watched'
-      ? watchFiles({ files, written: credentialsPath, log, background })
-      : undefined
+    mode === 'served' ? watchFiles({ files, written: credentialsPath, log, background }) : undefined
   const confirmIntact = watch?.confirmIntact ?? files.confirm
   const audit = openOnce((key: AuditDeps['key']) =>
     noting(credentialsPath, (path) =>
       openSqliteAudit(path, confirmIntact, { clock, key, metrics }),
     ),
   )
-  let claim: IssuerClaim | undefined
   return {
     records: records.open,
     credentials: credentials.open,
@@ -69,16 +67,13 @@ export function openEmbeddedStores(sources: SealedDeps, mode: EmbeddedMode): Ope
     audit: audit.open,
     schemaSteps: async () => [recordsPath, credentialsPath].flatMap(appliedAt),
     sandbox: sandbox.open,
-    claimIssuer: async (issuer) => {
-      claim = await claimIssuer(claimPath(paths), issuer)
-      return claim.other
-    },
+    // There is no other server.
+    claimIssuer: async () => undefined,
     servesOperator: true,
     watch,
     confirmIntact: files.confirm,
     close: async () => {
       watch?.stop()
-      claim?.release()
       await imports.close()
       await reads.close()
       await audit.close()
@@ -86,6 +81,7 @@ export function openEmbeddedStores(sources: SealedDeps, mode: EmbeddedMode): Ope
       await quotes.close()
       await credentials.close()
       await records.close()
+      endServing?.()
     },
   }
 }

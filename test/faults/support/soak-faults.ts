@@ -26,14 +26,7 @@ export function openFaults(deps: FaultDeps) {
   const silent: Socket[] = []
   let closedByServer = 0
   const faults: readonly Fault[] = [
-    {
-      name: 'a worker is killed',
-      run: async () => {
-        const [, pid] = server.workerPids()
-        if (pid !== undefined) process.kill(pid, 'SIGKILL')
-      },
-    },
-    { name: 'all processes are killed', run: server.killAll },
+    { name: 'the server is killed', run: async () => server.kill() },
     ...['+2h', '+100d', '-2d'].map((offset) => clockJump(server, offset)),
     { name: 'the records are locked for 5 s', run: () => lock(recordsFile, 5000) },
     { name: 'the credentials are locked for 5 s', run: () => lock(credentialsFile, 5000) },

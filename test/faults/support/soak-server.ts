@@ -5,19 +5,17 @@ import { type Program, startProgram } from '../../support/program.ts'
 import { untilHolds } from '../../support/until.ts'
 import { send, statusOf } from './client.ts'
 
-/** A server with workers whose clock can be set. It is started again whenever it has ended. */
+/** A server whose clock can be set. It is started again whenever it has ended. */
 export type SoakServer = {
   readonly url: string
-  /** The running process that starts the workers. */
+  /** The running process. */
   program(): Program
-  /** The processes that answer requests. */
-  workerPids(): readonly number[]
-  /** What the logs of all processes since the start say of damaged records or keys. */
+  pid(): number
+  /** What the logs since the start say of damaged records or keys. */
   damageAlarms(): readonly string[]
-  /** Shifts the clock of every process by an offset such as `+2h`; `+0` is the right time. */
+  /** Shifts the clock by an offset such as `+2h`; `+0` is the right time. */
   setClock(offset: string): void
-  /** Kills all processes. */
-  killAll(): Promise<void>
+  kill(): void
   /** Ends the server for good. Resolves with its exit code. */
   stop(): Promise<number | null>
   /** Kills the server, unless it has ended, and does not start it again. */
@@ -47,26 +45,21 @@ export async function openSoakServer(
   const earlierAlarms: string[] = []
   const run = async () => {
     while (!isStopped) {
-      program = startProgram(['serve', '--workers', '2', '--json'], { env: faked })
+      program = startProgram(['serve', '--json'], { env: faked })
       await program.ended
       earlierAlarms.push(...alarmsOf(program))
     }
   }
   const running = run()
-  const pids = () => workersOf(program.process.pid)
-  const killAll = async () => {
-    const workers = pids()
-    program.process.kill('SIGKILL')
-    for (const pid of workers) process.kill(pid, 'SIGKILL')
-  }
+  const kill = () => void program.process.kill('SIGKILL')
   await untilReady(url)
   return {
     url,
     program: () => program,
     damageAlarms: () => [...earlierAlarms, ...alarmsOf(program)],
-    workerPids: pids,
+    pid: () => program.process.pid ?? 0,
     setClock,
-    killAll,
+    kill,
     stop: async () => {
       isStopped = true
       const code = await program.kill('SIGTERM')
@@ -75,7 +68,7 @@ export async function openSoakServer(
     },
     abandon: async () => {
       isStopped = true
-      await killAll()
+      kill()
       await running
     },
   }
@@ -85,21 +78,6 @@ const alarmsOf = (program: Program): readonly string[] =>
   `${program.output()}${program.errors()}`
     .split('\n')
     .filter((line) => /damaged|does not open/.test(line))
-
-const workersOf = (parent: number | undefined): number[] =>
-  readdirSync('/proc')
-    .filter((name) => /^[0-9]+$/.test(name) && parentOf(name) === parent)
-    .map(Number)
-
-function parentOf(pid: string): number | undefined {
-  try {
-    // The name of the command, in brackets, may hold blanks.
-    const [, parent] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
-    return Number(parent)
-  } catch {
-    return undefined
-  }
-}
 
 /** The descriptors and the resident memory, in MiB, of a process. Undefined once it has ended. */
 export function usageOf(pid: number) {

@@ -10,7 +10,6 @@ import { openDatabase, openFurther } from '../../../src/store/sqlite/database.ts
 import { openSqliteFeeQuotes } from '../../../src/store/sqlite/fee-quotes.ts'
 import { compactFile } from '../../../src/store/sqlite/files/compact-file.ts'
 import { emptyLogSoon } from '../../../src/store/sqlite/import/disk-space.ts'
-import { claimIssuer } from '../../../src/store/sqlite/issuer-claim.ts'
 import { queueTransactions, retryWhileLocked } from '../../../src/store/sqlite/locks.ts'
 import { openSqliteAudit } from '../../../src/store/sqlite/open-sqlite-audit.ts'
 import { openSqliteStore } from '../../../src/store/sqlite/open-sqlite-store.ts'
@@ -238,26 +237,4 @@ test('a server empties a log that a killed import has left, once a minute', asyn
   assert.ok(logBytes() > 0)
   await time.advance(1)
   assert.equal(logBytes(), 0)
-})
-
-describe('the claim of an issuer', () => {
-  test('waits for a process that has locked its file, and no longer than 2 s', async (t) => {
-    const path = newPath()
-    ;(await claimIssuer(path, 'https://a.example')).release()
-    t.after(lock(path, 'begin exclusive'))
-    using time = takeTime()
-    const claimed = claimIssuer(path, 'https://b.example')
-    await assert.rejects(settlesAfter(time, 2000, claimed, 50), StoreUnavailable)
-  })
-
-  test('waits half a second for another server to read the name, then keeps its issuer', async (t) => {
-    const path = newPath()
-    const first = await claimIssuer(path, 'https://a.example')
-    t.after(first.release)
-    using time = takeTime()
-    const claimed = claimIssuer(path, 'https://b.example')
-    const { other, release } = await settlesAfter(time, 500, claimed, 50)
-    release()
-    assert.equal(other, 'https://a.example')
-  })
 })

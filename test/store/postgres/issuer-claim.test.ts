@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { openLog } from '../../src/platform/log.ts'
-import { systemTime } from '../../src/platform/time.ts'
-import { createStore, openServiceStores } from '../../src/stores.ts'
-import { configOf, openPlace, type StoreLocation } from '../support/harness.ts'
+import { openLog } from '../../../src/platform/log.ts'
+import { systemTime } from '../../../src/platform/time.ts'
+import { openServiceStores } from '../../../src/stores.ts'
+import { configOf, openPlace, type StoreLocation } from '../../support/harness.ts'
 
 let place: StoreLocation
 
 before(async () => {
-  place = await openPlace()
+  place = await openPlace('postgres')
 })
 after(() => place.remove())
 
@@ -21,7 +21,6 @@ const [a, b, c] = [
 /** Declares an issuer as a server does, and returns what it learns and how it ends. */
 async function claim(issuer = a) {
   const deps = { config: configOf(place.env), clock: systemTime.now, log: openLog('silent') }
-  await createStore(deps)
   const stores = await openServiceStores(deps)
   return { other: await stores.claimIssuer(issuer), end: stores.close }
 }

@@ -1,0 +1,21 @@
+import { existsSync, realpathSync } from 'node:fs'
+import { StoreServed } from '../../unavailable.ts'
+import { holdLock, isLocked } from './file-lock.ts'
+import { besidePath, type StorePaths } from './require-files.ts'
+
+/**
+ * Locks an embedded store for the one process that serves it. Commands work beside it. Throws a
+ * StoreServed while another process serves the store. Returns what ends the lock.
+ */
+export function holdServing(paths: StorePaths): () => void {
+  const release = holdLock(lockOf(paths))
+  if (release === undefined) throw new StoreServed(paths.records)
+  return release
+}
+
+/** Whether a process serves an embedded store. */
+export const isServed = (paths: StorePaths): boolean => isLocked(lockOf(paths))
+
+/** Beside the file itself, to which a path may lead over links. */
+const lockOf = ({ records }: StorePaths): string =>
+  besidePath(existsSync(records) ? realpathSync(records) : records, 'server-lock')
