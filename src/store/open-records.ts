@@ -10,7 +10,7 @@ import { openCustomerList } from './customers/find-customers.ts'
 import { openRename } from './customers/rename-customer.ts'
 import type { Dialect } from './dialect.ts'
 import { openEraser } from './erasure/erase-records.ts'
-import { type KeptMarks, openDamageList } from './integrity/damage.ts'
+import { openDamageList } from './integrity/damage.ts'
 import { type CheckTables, openDamageScan } from './integrity/damage-scan.ts'
 import { intactOperator, intactRecords, type ReadRecords } from './integrity/intact-records.ts'
 import { rowFaults, storedRows } from './integrity/stored-rows.ts'
@@ -63,8 +63,8 @@ export type RecordSessions = {
   readonly beginLoad: OperatorRecords['beginLoad']
   /** The tables that `clear` empties besides those of records. */
   readonly cleared: readonly string[]
-  /** How a store compares tables with their indexes, and where it marks damaged ones. */
-  readonly tables?: { readonly check: CheckTables; readonly marks: KeptMarks }
+  /** How a store compares tables with their indexes. */
+  readonly checkTables?: CheckTables
 }
 
 /** Notifies readers that wait for the customer's events once these are gone. */
@@ -85,9 +85,9 @@ export function openRecords(
   sessions: RecordSessions,
 ): Pick<Store, 'customers' | 'operator' | 'damage'> {
   const changes = openChangeWatch(sessions.changes, sessions.background)
-  const { dialect, clock, requests, commands, tables, seals } = sessions
+  const { dialect, clock, requests, commands, checkTables, seals } = sessions
   const { readPastRow = pastRowReader(requests, dialect) } = sessions
-  const damage = openDamageList(sessions.log, tables?.marks)
+  const damage = openDamageList(sessions.log, { checkEndsMarks: checkTables !== undefined })
   const rows = storedRows(sessions.scanning, dialect, seals)
   const put = openPutRecords(sessions.puts, clock, sessions.metrics, seals.form)
   const noteConsumed = openNoteConsumed(requests.transact, dialect, clock)
@@ -138,6 +138,6 @@ export function openRecords(
       changes,
     },
     operator: intactOperator(operator, damage),
-    damage: openDamageScan(resources, rows, damage, tables?.check),
+    damage: openDamageScan(resources, rows, damage, checkTables),
   }
 }

@@ -6,12 +6,7 @@ import { limits } from '../../src/platform/limits.ts'
 import { openLog } from '../../src/platform/log.ts'
 import { resources } from '../../src/resources/catalogue.ts'
 import { statement } from '../../src/resources/statement.ts'
-import {
-  type Damage,
-  type DamageList,
-  type KeptMarks,
-  openDamageList,
-} from '../../src/store/integrity/damage.ts'
+import { type Damage, type DamageList, openDamageList } from '../../src/store/integrity/damage.ts'
 import { openDamageScan, startDamageWatch } from '../../src/store/integrity/damage-scan.ts'
 import { intactRecords } from '../../src/store/integrity/intact-records.ts'
 import type { StoredRows } from '../../src/store/integrity/stored-rows.ts'
@@ -49,26 +44,32 @@ const noRows: StoredRows = {
   otherTerms: async () => [],
 }
 
-test('processes that know the same damage count the same, each kind by itself', async () => {
-  const marked = new Map<string, string>()
-  const kept: KeptMarks = {
-    all: () => new Map(marked),
-    add: (kind, fault) => void marked.set(kind, fault),
-    remove: (kind) => void marked.delete(kind),
-  }
+test('processes that know the same damage count the same, each kind by itself', () => {
   const log = openLog('silent')
-  const [one, other] = [openDamageList(log, kept), openDamageList(log, kept)]
+  const [one, other] = [openDamageList(log), openDamageList(log)]
   const note = (list: DamageList, kind: string) =>
     list.note({ customerId: 'acme', kind, id: anId(1), fault: 'no match' }, async () => false)
   note(one, 'statements')
   note(one, 'statements')
-  one.mark({ kind: 'deposit-addresses', fault: 'damaged' }, async () => false)
-  await other.lookAgain()
   note(other, 'statements')
   for (const list of [one, other]) {
+    list.mark({ kind: 'deposit-addresses', fault: 'damaged' }, async () => false)
     const counts = ['statements', 'deposit-addresses', 'fiat-accounts'].map(list.metIn)
     assert.deepEqual(counts, [1, 1, 0])
   }
+})
+
+test('where a check of the tables ends marks, only one that began after the last report does', async () => {
+  const list = openDamageList(openLog('silent'), { checkEndsMarks: true })
+  const mark = () => list.mark({ kind: 'statements', fault: 'damaged' }, async () => true)
+  mark()
+  await list.lookAgain()
+  const early = list.checking()
+  mark()
+  early('statements')
+  assert.ok(list.errorOf('statements'))
+  list.checking()('statements')
+  assert.equal(list.errorOf('statements'), undefined)
 })
 
 describe('a full list of damage', () => {

@@ -1,6 +1,5 @@
 import { limits } from '../../platform/limits.ts'
 import type { Logger } from '../../platform/log.ts'
-import { isOutOfDescriptors } from '../../platform/machine/exhaustion.ts'
 import { StoreCorrupted, StoreDamaged } from '../unavailable.ts'
 import { shownId } from './stored-rows.ts'
 
@@ -16,17 +15,6 @@ export type Damage = {
 type DamagedRecord = Damage & { readonly customerId: string; readonly id: string }
 
 /**
- * The marks of kinds with damaged tables, with the fault of each, kept where damage of the records
- * cannot remove them.
- */
-export type KeptMarks = {
-  /** Throws only where the process may open no files. */
-  all(): ReadonlyMap<string, string>
-  add(kind: string, fault: string): void
-  remove(kind: string): void
-}
-
-/**
  * The damage that this process has found and that is not mended yet. While damage of a kind is
  * known, no list of the kind and no unknown id is answered, to any customer: a list could show the
  * damage, and what is not found may be there.
@@ -39,7 +27,7 @@ export type DamageList = {
   note(damage: DamagedRecord, isMended: () => Promise<boolean>): StoreDamaged
   /**
    * Marks a kind whose table or index is damaged. The mark ends when a check of the tables has
-   * passed or, where marks are not kept, when `isMended` says so.
+   * passed or, where no check ends marks, when `isMended` says so.
    */
   mark(damage: Damage, isMended: () => Promise<boolean>): StoreDamaged
   /** Reads, and marks the kind if the database reports damage; mended is what it can read again. */
@@ -68,18 +56,21 @@ export type DamageList = {
    * has found more in between.
    */
   comparing(kind: string): () => void
-  /** Forgets what has been mended, and reads the marks of other processes. */
+  /** Forgets what has been mended. */
   lookAgain(): Promise<void>
 }
 
 type Known = { readonly damage: Damage; readonly isMended: () => Promise<boolean> }
 
-/** Without `kept`, the marks are in memory only. The log names no value of a record. */
-export function openDamageList(log: Logger, kept?: KeptMarks): DamageList {
+/** The log names no value of a record. */
+export function openDamageList(
+  log: Logger,
+  { checkEndsMarks = false }: { readonly checkEndsMarks?: boolean } = {},
+): DamageList {
   const known = new Map<string, Known>()
   const metByKind = new Map<string, number>()
   const count = (kind: string) => metByKind.set(kind, (metByKind.get(kind) ?? 0) + 1)
-  const marks = openMarks(log, count, kept)
+  const marks = openMarks(log, count)
   /** How often damage of a kind was found that the list had no room for. */
   const unlisted = new Map<string, number>()
   let met = 0
@@ -138,7 +129,7 @@ export function openDamageList(log: Logger, kept?: KeptMarks): DamageList {
       }
     },
     async lookAgain() {
-      await marks.lookAgain()
+      if (!checkEndsMarks) await marks.lookAgain()
       for (const [key, { damage, isMended }] of [...known]) {
         // A store that cannot be read has not been mended.
         if (!(await isMended().catch(() => false))) continue
@@ -152,7 +143,6 @@ export function openDamageList(log: Logger, kept?: KeptMarks): DamageList {
 type Mark = {
   readonly fault: string
   readonly isMended: () => Promise<boolean>
-  readonly isKept: boolean
   count: number
 }
 
@@ -161,71 +151,38 @@ const FOUND =
 const MORE =
   'more damaged records were found than are listed; `bursar migrate --check` names the first 1,000'
 const MARKED =
-  'a table of this kind is damaged; lists and unknown ids get 503 until a check of the tables passes, which a server runs in the background, and `bursar migrate --check`; restore a backup'
+  'a table of this kind is damaged; lists and unknown ids get 503 until a check of the tables passes, which the server runs in the background; restore a backup'
 const PASSED = 'the tables of this kind have passed a check; lists are answered again'
-const UNKEPT = 'the mark of a damaged table cannot be written; a restart loses it'
 
-function openMarks(log: Logger, count: (kind: string) => unknown, kept: KeptMarks | undefined) {
+function openMarks(log: Logger, count: (kind: string) => unknown) {
   const marks = new Map<string, Mark>()
-  const note = (kind: string, mark: Omit<Mark, 'count'>) => {
-    marks.set(kind, { ...mark, count: 1 })
-    count(kind)
-    log.error({ kind, fault: mark.fault }, MARKED)
-  }
-  const keep = (kind: string, fault: string): boolean => {
-    try {
-      kept?.add(kind, fault)
-      return kept !== undefined
-    } catch (error) {
-      log.error({ err: error }, UNKEPT)
-      return false
-    }
-  }
   const end = (kind: string, { fault }: Mark) => {
     marks.delete(kind)
     log.info({ kind, fault }, PASSED)
   }
-  /** Takes over what other processes, and this one before its start, have marked and ended. */
-  const read = () => {
-    const all = kept?.all()
-    if (all === undefined) return
-    for (const [kind, fault] of all) {
-      if (!marks.has(kind)) note(kind, { fault, isKept: true, isMended: async () => false })
-    }
-    for (const [kind, mark] of [...marks]) if (mark.isKept && !all.has(kind)) end(kind, mark)
-  }
-  /** What is known stays while the process may open no files. */
-  const readAgain = () => {
-    try {
-      read()
-    } catch (error) {
-      if (!isOutOfDescriptors(error)) throw error
-    }
-  }
-  read()
   return {
-    /** Returns whether it is new. The mark is kept before a request is answered. */
+    /** Returns whether it is new. */
     mark({ kind, fault }: Damage, isMended: Mark['isMended']): boolean {
       const known = marks.get(kind)
-      if (known === undefined) note(kind, { fault, isMended, isKept: keep(kind, fault) })
-      else known.count += 1
-      return known === undefined
+      if (known !== undefined) {
+        known.count += 1
+        return false
+      }
+      marks.set(kind, { fault, isMended, count: 1 })
+      count(kind)
+      log.error({ kind, fault }, MARKED)
+      return true
     },
     faultOf: (kind: string) => marks.get(kind)?.fault,
     marked: (): readonly Damage[] => [...marks].map(([kind, { fault }]) => ({ kind, fault })),
     checking: () => {
-      readAgain()
       const before = new Map([...marks].map(([kind, { count }]) => [kind, count]))
       return (kind: string) => {
         const mark = marks.get(kind)
-        if (mark === undefined || before.get(kind) !== mark.count) return
-        kept?.remove(kind)
-        end(kind, mark)
+        if (mark !== undefined && before.get(kind) === mark.count) end(kind, mark)
       }
     },
     async lookAgain() {
-      readAgain()
-      if (kept !== undefined) return
       for (const [kind, mark] of [...marks]) {
         if (await mark.isMended().catch(() => false)) end(kind, mark)
       }

@@ -22,7 +22,7 @@ import { customerRecords } from './records/customer-records.ts'
 import { changesOf } from './records/look-for-changes.ts'
 import { openReadInTurn } from './records/read-in-turn.ts'
 import { openReads, statementCache } from './session.ts'
-import { openMarkFiles, openTableCheck } from './tables/table-check.ts'
+import { openTableCheck } from './tables/table-check.ts'
 import { openConnectionThread } from './thread/connection-thread.ts'
 
 /** The records in one SQLite file. Credentials have another, so an import does not block them. */
@@ -68,7 +68,7 @@ export function openSqliteStore(
     puts: putsOver(() => putWriter.open().transact),
     beginLoad: (resource, options) => beginImport(path, resource, { clock, seals, ...options }),
     cleared: ['origin', 'kept_answer', 'import_journal'],
-    tables: { check: tableCheck.run, marks: openMarkFiles(path) },
+    checkTables: tableCheck.run,
   })
   return {
     ...records,
@@ -76,12 +76,7 @@ export function openSqliteStore(
       cached('select 1 from fiat_account limit 1').get()
     },
     servers: () => [],
-    integrityFaults: async () => {
-      const faults = integrityFaults(db)
-      // Sets and ends the marks of the kinds, which the faults do not name.
-      await records.damage.checkTables()
-      return faults
-    },
+    integrityFaults: async () => integrityFaults(db),
     close: async () => {
       records.customers.changes.stop()
       tidying.stop()

@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import type { StoreFiles } from '../../opened-stores.ts'
 import { restoreMarker } from '../database.ts'
 import { besidePath, keyFileBeside, type StorePaths } from '../files/require-files.ts'
-import { removeMarkFiles } from '../tables/table-check.ts'
 import { carryLists } from './carry-lists.ts'
 import { replaceFiles } from './replace-files.ts'
 import { copySnapshot } from './snapshot.ts'
@@ -34,10 +33,7 @@ export function sqliteFiles({ records, credentials }: StorePaths): StoreFiles {
     },
     replaceFrom: (folder) => {
       const copies = inFolder(folder).map((file) => ({ from: file.inFolder, to: file.path }))
-      const isReplaced = replaceFiles(copies)
-      // The marks were of the store that is gone. The new one has passed a check.
-      if (isReplaced) removeMarkFiles(records)
-      return isReplaced
+      return replaceFiles(copies)
     },
   }
 }
