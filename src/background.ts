@@ -42,7 +42,7 @@ export const jobs = {
     everyMs: limits.quoteSweepIdleMs,
   },
   'report-imports': {
-    does: 'writes what the imports of the process do, and hears which are cancelled',
+    does: 'writes what has changed of the imports of the process, and hears which are cancelled',
     in: 'src/store/imports/open-imports.ts',
     everyMs: limits.importReportMs,
   },

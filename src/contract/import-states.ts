@@ -15,7 +15,7 @@ export const endedStates = {
   refused: 'It had a fault, and changed nothing.',
   failed: 'It could not be completed; `reason` says why.',
   cancelled: 'Somebody has cancelled it, and it changed nothing.',
-  lost: 'Its process has not written for 30 seconds, and has probably died. What was merged by then is stored.',
+  lost: 'Its process has died. What was merged by then is stored.',
 } as const
 
 /** What an import waits for, each code with what it means. */

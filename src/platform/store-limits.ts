@@ -148,12 +148,12 @@ export const storeLimits = {
   /** How long the answer to an idempotency key is kept, and how many are forgotten at a time. */
   answerKeptHours: 24,
   answersForgottenMax: 100,
-  /** How often a process writes what its imports do: a person watches, or has cancelled one. */
+  /** How often a process writes what its imports do, and looks which somebody has cancelled. */
   importReportMs: 1000,
   /** How long a command that a signal ends waits for this note in the registry. */
   importNotedMs: 1000,
-  /** An import whose process has written nothing for so long counts as lost. */
-  importSilentMs: 30_000,
+  /** How long the note waits for the lock by which others see that an import runs. */
+  importLockMs: 5000,
   /** How long the registry keeps imports, and how many: a filter reads all of them in 10 ms. */
   importKeptDays: 30,
   importsKeptMax: 10_000,
@@ -268,8 +268,8 @@ export const storeLimits = {
   pastVisitsPerRecord: 4,
   /** Without a primary the lag of a standby is unknown. It is still read from for this long. */
   databasePrimaryLostMs: 300_000,
-  /** Delay before the listening session is reopened, and pause between two notifications. */
-  databaseListenRetryMs: 500,
+  /** Delay before a session that is kept is reopened, and pause between two notifications. */
+  databaseSessionRetryMs: 500,
   databaseChangeRestMs: 100,
   /** Customers of one query for all readers that wait: some 2 ms on the embedded store. */
   countedTogether: 500,

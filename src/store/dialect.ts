@@ -75,6 +75,8 @@ export type Dialect = {
   readonly now: string
   /** A random number below 2^53, another one in each row. */
   readonly random: string
+  /** Whether a process that runs imports holds the lock with a number. */
+  readonly isImportLockHeld: (number: string) => string
   /** The first and the last of the positions of a group. */
   readonly lowest: string
   readonly highest: string

@@ -51,6 +51,7 @@ describe('migrate', () => {
       'client-marks',
       'credentials',
       'events-by-type',
+      'import-locks',
       'records',
       'salts',
     ])

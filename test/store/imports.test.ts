@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { readdirSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, type TestContext, test } from 'node:test'
 import { openBackground } from '../../src/background.ts'
@@ -11,10 +13,12 @@ import {
   type ImportsPart,
   type NewImport,
 } from '../../src/store/imports.ts'
+import { dialect as postgresDialect } from '../../src/store/postgres/dialect.ts'
 import { dialect } from '../../src/store/sqlite/dialect.ts'
 import { StoreUnavailable } from '../../src/store/unavailable.ts'
 import { newStorePlace, type StorePlace } from '../support/store-place.ts'
 import { testStore } from '../support/test-database.ts'
+import { untilHolds } from '../support/until.ts'
 
 const noon = BigInt(Date.parse('2026-11-23T12:00:00Z')) * 1000n
 const seconds = (count: number): bigint => BigInt(count) * 1_000_000n
@@ -64,6 +68,23 @@ async function runPast({ where, ask }: StorePlace, sql: string): Promise<void> {
   if (testStore === 'postgres') return void (await ask(sql))
   using db = new DatabaseSync(where)
   db.exec(sql.replaceAll('bursar.', '').replaceAll('::uuid', ''))
+}
+
+/** The number of the lock of the newest import. */
+async function lockOf(place: StorePlace): Promise<string | null> {
+  const newest = 'select lock_number from bursar.import_registry order by id desc limit 1'
+  if (testStore === 'postgres') return (await place.ask(newest))[0]?.[0] ?? null
+  using db = new DatabaseSync(place.where)
+  const { lock_number: number } = db.prepare(newest.replace('bursar.', '')).get() ?? {}
+  return number === null ? null : String(number)
+}
+
+async function isHeld(place: StorePlace, number: string | null): Promise<boolean> {
+  if (testStore === 'sqlite') {
+    return readdirSync(dirname(place.where)).some((name) => name.includes(`import-${number}.`))
+  }
+  const held = postgresDialect.isImportLockHeld(`${number}::bigint`)
+  return (await place.ask(`select ${held}`))[0]?.[0] === 't'
 }
 
 describe('an import in the registry', () => {
@@ -129,22 +150,61 @@ describe('an import in the registry', () => {
     assert.equal((await only(other)).state, 'stored')
   })
 
-  test('is lost once its process is silent, and is found again when that writes', async (t) => {
+  test('is lost as soon as nobody holds its lock, and is found again when its process writes', async (t) => {
     const { place, registry } = await newRegistry(t)
     const other = await place.openImports()
     const running = registry.begin(aStream)
     await registry.list(everything)
-    await place.setClock(noon + BigInt(limits.importSilentMs) * 1000n)
+    // However long it has nothing to write.
+    await place.setClock(noon + seconds(86_400))
     assert.equal((await only(other)).state, 'reading')
-    await place.setClock(noon + BigInt(limits.importSilentMs) * 1000n + 1n)
-    const { state, times } = await only(other)
-    assert.deepEqual([state, times.endedAt], ['lost', undefined])
-    assert.deepEqual(await idsOf(other, { state: 'lost' }), [running.id])
-    assert.deepEqual(await idsOf(other, { state: 'reading' }), [])
-    assert.equal((await other.cancel(running.id, undefined)).outcome, 'ended')
+    const held = await lockOf(place)
+    // As of a process that was killed, and of a version without locks.
+    for (const lock of ['1', 'null']) {
+      await runPast(place, `update bursar.import_registry set lock_number = ${lock}`)
+      const { state, times } = await only(other)
+      assert.deepEqual([state, times.endedAt], ['lost', undefined])
+      assert.deepEqual(await idsOf(other, { state: 'lost' }), [running.id])
+      assert.deepEqual(await idsOf(other, { state: 'reading' }), [])
+      assert.equal((await other.cancel(running.id, undefined)).outcome, 'ended')
+      assert.deepEqual(await other.count(), [{ state: 'lost', waitsFor: undefined, imports: 1 }])
+    }
+    // Its process has seen that others count it as lost.
+    await registry.list(everything)
     await registry.list(everything)
     assert.equal((await only(other)).state, 'reading')
-    assert.deepEqual(await idsOf(other, { state: 'reading' }), [running.id])
+    running.enter('checking')
+    await registry.list(everything)
+    assert.equal((await only(other)).state, 'checking')
+    assert.deepEqual(await idsOf(other, { state: 'checking' }), [running.id])
+    assert.equal(await lockOf(place), held)
+  })
+
+  test('is written when something has changed, and not to say that its process lives', async (t) => {
+    const { place, registry } = await newRegistry(t)
+    const running = registry.begin(aStream)
+    await registry.list(everything)
+    await place.setClock(noon + seconds(5))
+    assert.equal((await only(registry)).times.updatedAt, noon)
+    running.progress(1)
+    assert.equal((await only(registry)).times.updatedAt, noon + seconds(5))
+  })
+
+  test('has a lock of its own time, which its end frees', async (t) => {
+    const { place, registry } = await newRegistry(t)
+    const [first, second] = [registry.begin(aStream), registry.begin(aFile)]
+    await registry.list(everything)
+    const held = await lockOf(place)
+    assert.notEqual(held, null)
+    first.end({ state: 'stored', counts })
+    await registry.list(everything)
+    assert.equal(await isHeld(place, held), true)
+    second.end({ state: 'stored', counts })
+    await registry.list(everything)
+    await untilHolds('it is free', async () => !(await isHeld(place, held)))
+    registry.begin(aStream)
+    await registry.list(everything)
+    assert.notEqual(await lockOf(place), held)
   })
 })
 
@@ -193,7 +253,7 @@ describe('a cancellation', () => {
     assert.ok(running.signal.reason instanceof ImportCancelled)
   })
 
-  test('reaches an import of another process with its next write, and may be repeated', async (t) => {
+  test('reaches an import of another process within a second, and may be repeated', async (t) => {
     const { place, registry } = await newRegistry(t)
     const other = await place.openImports()
     const running = registry.begin(aStream)
@@ -271,6 +331,7 @@ test('an import goes on while the store refuses writes, and its end is written l
     dialect,
     background: openBackground(),
     log: openLog('silent'),
+    lock: { hold: async () => 1, release: () => {} },
     rows: async ({ text, values = [] }) => {
       if (isRefusing) {
         refused.push(text)

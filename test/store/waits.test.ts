@@ -116,6 +116,7 @@ test('an import is written every second, and what has ended in parts that follow
     const registry = openImports({
       ...deps,
       dialect,
+      lock: { hold: async () => 1, release: () => {} },
       rows: async ({ text }) => {
         if (text.includes('insert into') && rows++ % limits.importsWrittenMax === 0) deps.run()
         return []

@@ -37,7 +37,7 @@ const patientLimits: Partial<Record<keyof typeof limits, number>> = {
   streamWaitMs: hourMs,
   writerMergeMs: hourMs,
   writerSilenceMs: hourMs,
-  importSilentMs: hourMs,
+  importLockMs: hourMs,
   consumptionIdleMs: hourMs,
   // Sessions and checks.
   databaseWaitMs: hourMs,

@@ -14,6 +14,7 @@ import type { ImportRegistry } from '../../src/store/imports.ts'
 import { openServers, type Servers } from '../../src/store/postgres/cluster/servers.ts'
 import { dialect } from '../../src/store/postgres/dialect.ts'
 import { openPostgresFeeQuotes } from '../../src/store/postgres/fee-quotes.ts'
+import { openImportLock } from '../../src/store/postgres/import/import-lock.ts'
 import { openPostgresAudit } from '../../src/store/postgres/open-postgres-audit.ts'
 import { openPostgresCredentials } from '../../src/store/postgres/open-postgres-credentials.ts'
 import { rowsOf } from '../../src/store/postgres/session.ts'
@@ -131,10 +132,11 @@ export async function openQuotesAt(where: string, clock: Clock): Promise<FeeQuot
 async function openImportsAt(where: string, clock: Clock): Promise<ImportRegistry> {
   const [background, log] = [openBackground(), openLog('silent')]
   if (!isUrl(where)) {
-    return openSqliteImports(where, { clock, background, log, mergesHere: false })
+    return openSqliteImports(where, { clock, background, log })
   }
   const servers = await openTestServers(operatorUrl(where))
-  const registry = openImports({ ...rowsOf(servers), dialect, background, log })
+  const lock = openImportLock(servers)
+  const registry = openImports({ ...rowsOf(servers), dialect, background, log, lock })
   return { ...registry, close: () => registry.close().then(servers.close) }
 }
 

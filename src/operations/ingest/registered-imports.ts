@@ -64,7 +64,10 @@ const importView = Type.Object(
     withdrawn: count('Records of other customers from which a value was taken.'),
     reason: text('Why it stored nothing, without any content of a record.'),
     started_at: about('When it began.', timestampMember),
-    updated_at: about('When its process last wrote what it does.', timestampMember),
+    updated_at: about(
+      'When what it does was last written, or that it was found lost.',
+      timestampMember,
+    ),
     ended_at: time('When it ended; absent while it runs, and where it was lost.'),
     cancel_requested_at: time('When somebody first asked it to end.'),
   },

@@ -19,6 +19,9 @@ export type Noted = {
   readonly ended: { readonly at: number; readonly outcome: ImportOutcome } | undefined
 }
 
+/** The number of the lock that the process of a running import holds. */
+export type LockNumber = number | undefined
+
 /** The columns of a row besides the dry run and the times. */
 const columns = {
   id: 'uuid',
@@ -39,6 +42,7 @@ const columns = {
   rejected: 'bigint',
   withdrawn: 'bigint',
   reason: 'text',
+  lock_number: 'bigint',
 } as const satisfies Readonly<Record<string, ParameterType>>
 
 type Column = keyof typeof columns
@@ -46,11 +50,14 @@ type Column = keyof typeof columns
 /** Those that change while an import runs. */
 const changing = Object.keys(columns).slice(Object.keys(columns).indexOf('state'))
 
-/** The statements of the registry. Times are by the clock of the store, which judges silence. */
+/** The statements of the registry. Times are by the clock of the store. */
 export function importStatements(dialect: Dialect) {
   const { tableName, now } = dialect
   const table = tableName('import_registry')
-  const lost = `(ended_at is null and updated_at < ${now} - ${limits.importSilentMs * 1000})`
+  const isHeld = dialect.isImportLockHeld('lock_number')
+  const lost = `(ended_at is null and (lock_number is null or not ${isHeld}))`
+  const unnoted = `ended_at is null and lock_number is not null and not ${isHeld} and id in (
+    select id from ${table} order by id desc limit ${limits.importsCountedMax})`
   const selected = `${Object.keys(columns).join(', ')}, dry_run, started_at, updated_at, ended_at,
     cancel_requested_at, ${lost} as is_lost`
   const named = (id: string, ofClientsOf: string | undefined) => {
@@ -64,9 +71,9 @@ export function importStatements(dialect: Dialect) {
   }
   return {
     /** Writes all that is noted. Returns when somebody has cancelled the import. */
-    write: (noted: Noted): Statement => {
+    write: (noted: Noted, lock: LockNumber): Statement => {
       const parameters = openParameters(dialect)
-      const written = valuesOf(noted)
+      const written = valuesOf(noted, lock)
       const values = Object.entries(columns).map(([column, type]) =>
         parameters.add(isColumn(column) ? written[column] : null, type),
       )
@@ -104,7 +111,7 @@ export function importStatements(dialect: Dialect) {
       const { where, values } = named(id, ofClientsOf)
       return { text: `select ${selected} from ${table} where ${where}`, values }
     },
-    /** Marks an import that has not ended. Its process reads the mark with its next write. */
+    /** Marks an import that has not ended. Its process looks for the mark. */
     cancel: (id: string, ofClientsOf: string | undefined): Statement => {
       const { where, values } = named(id, ofClientsOf)
       const text = `
@@ -112,6 +119,21 @@ export function importStatements(dialect: Dialect) {
         where ${where} and ended_at is null and not ${lost} returning ${selected}`
       return { text, values }
     },
+    /** What others have noted of the imports of a process. */
+    look: (ids: readonly string[]): Statement => {
+      const parameters = openParameters(dialect)
+      const list = parameters.add(dialect.list(ids), 'uuid[]')
+      const text = `select id, cancel_requested_at is not null as is_cancelled,
+          lock_number is null as is_noted_lost
+        from ${table} where ${dialect.isAnyOf('id', list)}`
+      return { text, values: parameters.values, prepare: true }
+    },
+    /** Whether some of the newest are lost, and nobody has noted it. */
+    hasLost: { text: `select 1 from ${table} where ${unnoted} limit 1` } satisfies Statement,
+    /** Notes that they are lost, and so when that was found. */
+    noteLost: {
+      text: `update ${table} set lock_number = null, updated_at = ${now} where ${unnoted}`,
+    } satisfies Statement,
     /** How many of the newest run or ended lately, by state and by what they wait for. */
     count: {
       text: `
@@ -146,7 +168,7 @@ const isOfClients = (customer: string): string =>
 const microsSince = (at: number | undefined): bigint | null =>
   at === undefined ? null : BigInt(Math.round((systemTime.elapsedMs() - at) * 1000))
 
-function valuesOf(noted: Noted): Readonly<Record<Column, Value>> {
+function valuesOf(noted: Noted, lock: LockNumber): Readonly<Record<Column, Value>> {
   const { id, entry, state, waitsFor = null, recordsRead, isRead, ended } = noted
   const { importer, kind, boundTo = null } = entry
   const byClient = 'clientId' in importer
@@ -171,5 +193,6 @@ function valuesOf(noted: Noted): Readonly<Record<Column, Value>> {
     rejected: counts?.rejected ?? null,
     withdrawn: counts?.withdrawn ?? null,
     reason: outcome !== undefined && 'reason' in outcome ? outcome.reason : null,
+    lock_number: lock ?? null,
   }
 }

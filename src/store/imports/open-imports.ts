@@ -5,6 +5,7 @@ import type { Logger } from '../../platform/log.ts'
 import { systemTime } from '../../platform/time.ts'
 import type { Dialect } from '../dialect.ts'
 import { ImportCancelled, type ImportRegistry, type RunningImport } from '../imports.ts'
+import { isTrue, text } from '../row.ts'
 import type { Reads } from '../session.ts'
 import { readCountedImports, readImport } from './import-rows.ts'
 import { importStatements, type Noted } from './import-statements.ts'
@@ -14,18 +15,29 @@ export type ImportSessions = Reads & {
   readonly dialect: Dialect
   readonly background: Background
   readonly log: Logger
-  /**
-   * Writes that an import runs while a merge keeps this process from writing it. Returns the
-   * function that ends this.
-   */
-  readonly keepAlive?: ((id: string) => () => void) | undefined
+  readonly lock: ImportLock
 }
+
+/**
+ * The lock by which other processes see that the imports of this one run. The system, or the
+ * database, releases it when this process ends, killed or not.
+ */
+export type ImportLock = {
+  /** Resolves with its number once it is held. */
+  hold(): Promise<number>
+  /** No later lock has the same number. */
+  release(): void
+}
+
+/** The numbers of locks are whole numbers below this one. */
+export const LOCK_NUMBER_END = 2 ** 48 - 1
 
 /** An import of this process, until its end is written. */
 type Kept = { -readonly [K in keyof Noted]: Noted[K] } & {
   readonly cancelling: AbortController
+  /** Whether there is a row that says that it runs. */
   isWritten: boolean
-  endKeepAlive: () => void
+  isChanged: boolean
 }
 
 /**
@@ -33,26 +45,43 @@ type Kept = { -readonly [K in keyof Noted]: Noted[K] } & {
  * moment, so that a write that failed is made up for by the next one.
  */
 export function openImports(sessions: ImportSessions): ImportRegistry {
-  const { rows, dialect, background, log, keepAlive } = sessions
+  const { rows, dialect, background, log, lock } = sessions
   const statements = importStatements(dialect)
   const kept = new Map<string, Kept>()
   let begunSinceSweep: number = limits.importsSweptEvery
   let isFailing = false
   const writeOne = async (each: Kept): Promise<void> => {
+    const number = each.ended === undefined ? await lock.hold() : undefined
     // What is noted from here on is for the next write.
     const { ended } = each
-    const [row] = await rows(statements.write(each))
-    if (!each.isWritten && ended === undefined) {
-      each.endKeepAlive = keepAlive?.(each.id) ?? each.endKeepAlive
-    }
+    each.isChanged = false
+    const [row] = await rows(statements.write(each, number)).catch((error: unknown) => {
+      each.isChanged = true
+      throw error
+    })
     each.isWritten = true
     if (ended !== undefined) kept.delete(each.id)
     else if (row !== undefined && row.cancel_requested_at !== null) cancelOwn(each)
   }
+  const lookAt = async (unchanged: readonly Kept[]): Promise<void> => {
+    if (unchanged.length === 0) return
+    for (const row of await rows(statements.look(unchanged.map(({ id }) => id)))) {
+      const own = kept.get(text(row, 'id'))
+      if (own === undefined) continue
+      if (isTrue(row.is_cancelled)) cancelOwn(own)
+      // Another process has looked while the session of the lock was lost.
+      if (isTrue(row.is_noted_lost)) own.isChanged = true
+    }
+  }
   const writeAll = async (): Promise<Ran> => {
     if (kept.size === 0) return {}
     try {
-      for (const each of [...kept.values()].slice(0, limits.importsWrittenMax)) await writeOne(each)
+      const [changed = [], unchanged = []] = [true, false].map((is) =>
+        [...kept.values()].filter(({ isChanged }) => isChanged === is),
+      )
+      for (const each of changed.slice(0, limits.importsWrittenMax)) await writeOne(each)
+      await lookAt(unchanged)
+      if (kept.values().every(({ isWritten }) => !isWritten)) lock.release()
       if (begunSinceSweep >= limits.importsSweptEvery) {
         begunSinceSweep = 0
         await rows(statements.sweep)
@@ -89,7 +118,7 @@ export function openImports(sessions: ImportSessions): ImportRegistry {
         isRead: false,
         ended: undefined,
         isWritten: false,
-        endKeepAlive: () => {},
+        isChanged: true,
       }
       kept.set(each.id, each)
       begunSinceSweep += 1
@@ -114,7 +143,10 @@ export function openImports(sessions: ImportSessions): ImportRegistry {
       const found = await find(id, ofClientsOf)
       return found === undefined ? { outcome: 'unknown' } : { outcome: 'ended', found }
     },
-    count: async () => (await rows(statements.count)).map(readCountedImports),
+    count: async () => {
+      if ((await rows(statements.hasLost)).length > 0) await rows(statements.noteLost)
+      return (await rows(statements.count)).map(readCountedImports)
+    },
     written,
     clear: async () => {
       await written()
@@ -123,6 +155,7 @@ export function openImports(sessions: ImportSessions): ImportRegistry {
     close: async () => {
       await written()
       writing.stop()
+      lock.release()
     },
   }
 }
@@ -144,22 +177,25 @@ const runningOver = (each: Kept, changed: () => void): RunningImport => ({
   signal: each.cancelling.signal,
   progress: (recordsRead) => {
     each.recordsRead = recordsRead
+    each.isChanged = true
   },
   enter: (state) => {
     each.isRead ||= state === 'checking' || state === 'merging'
     if (each.state === state) return
     each.state = state
     each.waitsFor = undefined
+    each.isChanged = true
     changed()
   },
   wait: (code) => {
     each.state = 'waiting'
     each.waitsFor = code
+    each.isChanged = true
     changed()
   },
   end: (outcome) => {
     each.ended ??= { at: systemTime.elapsedMs(), outcome }
-    each.endKeepAlive()
+    each.isChanged = true
     changed()
   },
 })

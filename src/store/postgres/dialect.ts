@@ -85,6 +85,10 @@ export const dialect: Dialect = {
   isReplica: 'pg_is_in_recovery()',
   now: 'bursar.clock_microseconds()',
   random: '(random() * 9007199254740991)::bigint',
+  isImportLockHeld: (number) => `${number} in (
+      select (classid::bigint << 32) | objid::bigint from pg_locks
+      where locktype = 'advisory' and objsubid = 1
+        and database = (select oid from pg_database where datname = current_database()))`,
   // PostgreSQL 15 has no minimum of bytea.
   lowest: `decode(min(encode(position, 'hex') collate "C"), 'hex')`,
   highest: `decode(max(encode(position, 'hex') collate "C"), 'hex')`,

@@ -13,6 +13,7 @@ import { openSpoolsOf } from '../spool.ts'
 import { withPrimary } from './cluster/with-primary.ts'
 import { dialect } from './dialect.ts'
 import { openPostgresFeeQuotes } from './fee-quotes.ts'
+import { openImportLock } from './import/import-lock.ts'
 import { openPostgresAudit } from './open-postgres-audit.ts'
 import { openPostgresCredentials } from './open-postgres-credentials.ts'
 import { openOperatorServers, openServiceSessions, type PostgresSessions } from './open-sessions.ts'
@@ -81,8 +82,15 @@ function postgresStores(
     openPostgresFeeQuotes({ customers, operator, withinMs: sources.config.databaseTimeoutMs }),
   )
   const { background = openBackground(), log } = sources
+  const registering = ingest ?? operator ?? customers
   const imports = openOnce(() =>
-    openImports({ ...rowsOf(ingest ?? operator ?? customers), dialect, background, log }),
+    openImports({
+      ...rowsOf(registering),
+      dialect,
+      background,
+      log,
+      lock: openImportLock(registering),
+    }),
   )
   const reads = (): RecordReads => ({
     ...openRecordReads(rowsOf(ingest ?? operator ?? customers), dialect),

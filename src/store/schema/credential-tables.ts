@@ -188,6 +188,10 @@ create table ${tableName('import_registry')} (
   check ((client_id is null) = (os_user is not null))
 )${tableOptions};`
 
+/** Adds the number of the lock that the process of an import holds while it lives. */
+export const addImportLock = ({ types, tableName }: Dialect): string =>
+  `alter table ${tableName('import_registry')} add column lock_number ${types.integer}`
+
 /**
  * Creates the tables of the audit log. On PostgreSQL they are in a schema of their own, into which
  * the roles of the program may only insert lines. Instants are microseconds, UTC.

@@ -4,6 +4,7 @@ import { ConfigError } from '../../platform/config.ts'
 import { type RecordKind, resourceOf, resources } from '../../resources/catalogue.ts'
 import type { Dialect } from '../dialect.ts'
 import {
+  addImportLock,
   createAuditTables,
   createCredentialTables,
   createImportRegistry,
@@ -43,6 +44,7 @@ const laterSteps: readonly LaterStep[] = [
   { name: 'events-by-type', database: 'records', sql: indexAllEvents },
   { name: 'client-marks', database: 'credentials', sql: createMarks },
   { name: 'salts', database: 'records', sql: addSalts },
+  { name: 'import-locks', database: 'credentials', sql: addImportLock },
 ]
 
 /**

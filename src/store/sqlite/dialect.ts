@@ -71,6 +71,7 @@ export const dialect: Dialect = {
   isReplica: 'false',
   now: 'clock_microseconds()',
   random: 'abs(random() % 9007199254740992)',
+  isImportLockHeld: (number) => `import_lock_is_held(${number})`,
   lowest: 'min(position)',
   highest: 'max(position)',
   types: {

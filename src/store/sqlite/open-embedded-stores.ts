@@ -44,9 +44,7 @@ export function openEmbeddedStores(sources: SealedDeps, mode: EmbeddedMode): Ope
     noting(credentialsPath, (path) => openSqliteFeeQuotes(path, clock, metrics)),
   )
   const imports = openOnce(() =>
-    noting(credentialsPath, (path) =>
-      openSqliteImports(path, { clock, background, log, mergesHere: mode !== 'served' }),
-    ),
+    noting(credentialsPath, (path) => openSqliteImports(path, { clock, background, log })),
   )
   const reads = openOnce(() => noting(credentialsPath, openSqliteRecordReads))
   const sandbox = openOnce(() => openSandboxState(paths, clock, sealing))

@@ -1,12 +1,13 @@
-import { Worker } from 'node:worker_threads'
+import { randomInt } from 'node:crypto'
+import { rmSync } from 'node:fs'
 import type { Background } from '../../background.ts'
 import type { Clock } from '../../platform/clock.ts'
-import { limits } from '../../platform/limits.ts'
 import type { Logger } from '../../platform/log.ts'
-import { openImports } from '../imports/open-imports.ts'
+import { type ImportLock, LOCK_NUMBER_END, openImports } from '../imports/open-imports.ts'
 import type { ImportRegistry } from '../imports.ts'
-import { existingUrl } from './database.ts'
+import { NothingChanged } from '../unavailable.ts'
 import { dialect } from './dialect.ts'
+import { holdLock, isLocked, lockBeside } from './files/file-lock.ts'
 import { retryWhileLocked } from './locks.ts'
 import { openMigrated } from './migrate.ts'
 import { openReads } from './session.ts'
@@ -15,37 +16,59 @@ type ImportsDeps = {
   readonly clock: Clock
   readonly background: Background
   readonly log: Logger
-  /** Whether this process merges, as the command does. A server leaves that to others. */
-  readonly mergesHere: boolean
 }
 
 /** The registry in the file of the credentials, because a merge locks that of the records. */
 export function openSqliteImports(
   path: string,
-  { clock, background, log, mergesHere }: ImportsDeps,
+  { clock, background, log }: ImportsDeps,
 ): ImportRegistry {
   const db = openMigrated(path, 'credentials')
   // A row survives the end of the process. Only a power cut may lose the last ones, and a server
   // does not wait for the disk each second.
   db.exec('pragma synchronous = normal')
   db.function('clock_microseconds', clock)
+  db.function('import_lock_is_held', (number) => (isHeld(path, Number(number)) ? 1 : 0))
   const { rows } = openReads(db)
   const registry = openImports({
     dialect,
     background,
     log,
-    keepAlive: mergesHere ? (id) => reportAlive(path, id) : undefined,
+    lock: openLock(path),
     rows: (statement) => retryWhileLocked(() => rows(statement)),
   })
   return { ...registry, close: () => registry.close().then(() => db.close()) }
 }
 
-/** A thread of its own, because a statement ends within its call, however long it takes. */
-function reportAlive(path: string, id: string): () => void {
-  const worker = new Worker(new URL('./import/report-alive.mjs', import.meta.url), {
-    workerData: { url: existingUrl(path).href, id, everyMs: limits.importReportMs },
-  })
-  worker.unref()
-  worker.on('error', () => {})
-  return () => void worker.terminate()
+const lockFile = (path: string, number: number): string => lockBeside(path, `import-${number}.lock`)
+
+/** A file that is not locked is left of a process that was killed. */
+function isHeld(path: string, number: number): boolean {
+  const file = lockFile(path, number)
+  const isAlive = isLocked(file)
+  if (!isAlive) rmSync(file, { force: true })
+  return isAlive
+}
+
+function openLock(path: string): ImportLock {
+  let held: { readonly number: number; readonly release: () => void } | undefined
+  return {
+    hold: async () => {
+      if (held !== undefined) return held.number
+      const number = randomInt(LOCK_NUMBER_END)
+      const file = lockFile(path, number)
+      const end = holdLock(file)
+      if (end === undefined) throw new NothingChanged(`another process has locked ${file}`)
+      const release = () => {
+        end()
+        rmSync(file, { force: true })
+      }
+      held = { number, release }
+      return number
+    },
+    release: () => {
+      held?.release()
+      held = undefined
+    },
+  }
 }

@@ -126,7 +126,7 @@ test('a session that listens is opened again half a second after it was lost', a
   const stop = listen({ onNewPrimary } as Servers, 'channel', () => {})
   const isLost = () => sockets.at(-1)?.destroyed === true && time.waiting() === 1
   await until(isLost)
-  await time.advance(limits.databaseListenRetryMs - 1)
+  await time.advance(limits.databaseSessionRetryMs - 1)
   assert.equal(time.waiting(), 1)
   await time.advance(1)
   await until(() => sockets.length === 2 && isLost())

@@ -1,7 +1,12 @@
-import { existsSync } from 'node:fs'
+import { existsSync, realpathSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { makePrivateFile } from '../../../platform/machine/private-files.ts'
 import { describingExhaustion, failureOf, isBusy } from '../database.ts'
+import { besidePath } from './require-files.ts'
+
+/** The path of a lock beside a file, to which a path may lead over links. */
+export const lockBeside = (path: string, ending: string): string =>
+  besidePath(existsSync(path) ? realpathSync(path) : path, ending)
 
 /**
  * Locks a file, which has nothing but the lock, until the lock is released or the process ends. The

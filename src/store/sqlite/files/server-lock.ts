@@ -1,7 +1,6 @@
-import { existsSync, realpathSync } from 'node:fs'
 import { StoreServed } from '../../unavailable.ts'
-import { holdLock, isLocked } from './file-lock.ts'
-import { besidePath, type StorePaths } from './require-files.ts'
+import { holdLock, isLocked, lockBeside } from './file-lock.ts'
+import type { StorePaths } from './require-files.ts'
 
 /**
  * Locks an embedded store for the one process that serves it. Commands work beside it. Throws a
@@ -16,6 +15,4 @@ export function holdServing(paths: StorePaths): () => void {
 /** Whether a process serves an embedded store. */
 export const isServed = (paths: StorePaths): boolean => isLocked(lockOf(paths))
 
-/** Beside the file itself, to which a path may lead over links. */
-const lockOf = ({ records }: StorePaths): string =>
-  besidePath(existsSync(records) ? realpathSync(records) : records, 'server-lock')
+const lockOf = ({ records }: StorePaths): string => lockBeside(records, 'server-lock')
