@@ -176,7 +176,7 @@ async function beginTokenRequest(url: string) {
   assert.match(received, /^HTTP\/1\.1 100 /)
   return {
     finish: async () => {
-      socket.end(body)
+      socket.write(body)
       await once(socket, 'close')
       return received
     },
