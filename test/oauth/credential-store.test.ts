@@ -111,7 +111,7 @@ test('reads the clients of one turn of the event loop in one statement, and late
 })
 
 test('finds a client on the embedded store after other work has held the event loop', async (t) => {
-  const store = openSqliteCredentials(join(temporaryFolder(t), 'held.db'), 50)
+  const store = openSqliteCredentials(join(temporaryFolder(t), 'held.db'), { writeMs: 50 })
   await store.addClient(acme, secretOf('s1'), sealMark)
   const finding = store.findClient(acme.id)
   holdLoop(100)
@@ -292,7 +292,9 @@ aboutFiles('a file', () => {
 
   test('lets the event loop go on while another process holds the file, then answers or rejects', async (t) => {
     const { place } = await newStore(t)
-    const [store, patient] = [100, 60_000].map((ms) => openSqliteCredentials(place.where, ms))
+    const [store, patient] = [100, 60_000].map((writeMs) =>
+      openSqliteCredentials(place.where, { writeMs }),
+    )
     assert.ok(store !== undefined && patient !== undefined)
     const other = new DatabaseSync(place.where)
     t.after(() => Promise.all([other.close(), store.close(), patient.close()]))

@@ -6,24 +6,31 @@ import { openFeeQuotes } from '../quotes/open-quotes.ts'
 import type { IssueAnswer, IssueBatch, IssueRequest } from '../quotes/quote-sessions.ts'
 import { whole } from '../row.ts'
 import type { Session, Transact } from '../session.ts'
-import { openFurther } from './database.ts'
 import { dialect } from './dialect.ts'
-import { openTransactions, retryWhileLocked } from './locks.ts'
+import { retryWhileLocked } from './locks.ts'
 import { openMigrated } from './migrate.ts'
 import { openSession } from './session.ts'
+import { type FileWriter, openWriterHere } from './thread/file-writer.ts'
+
+/** Most changes are quotes, whose commits are many. */
+export const credentialsSetup = `pragma wal_autocheckpoint = ${limits.quoteLogPages}`
 
 /**
- * Uses the file of the credentials, so that no import blocks a quote, over its own connections. The
- * clock is the machine's, which the processes that open the file share.
+ * Uses the file of the credentials, so that no import blocks a quote. The clock is the machine's,
+ * which the processes that open the file share.
  */
-export function openSqliteFeeQuotes(path: string, clock: Clock, metrics?: Metrics): FeeQuoteStore {
+export function openSqliteFeeQuotes(
+  path: string,
+  clock: Clock,
+  metrics?: Metrics,
+  served?: FileWriter,
+): FeeQuoteStore {
   const db = openMigrated(path, 'credentials')
-  // A read between two statements of a transaction would see what is not committed.
-  const writer = openFurther(path)
-  writer.exec(`pragma wal_autocheckpoint = ${limits.quoteLogPages}`)
-  for (const each of [db, writer]) each.function('clock_microseconds', clock)
+  db.function('clock_microseconds', clock)
   const reading = openSession(db)
-  const transact = openTransactions(writer)
+  // A read between two statements of a transaction would see what is not committed.
+  const writer = served ?? openWriterHere(path, { clock, setup: credentialsSetup })
+  const { transact } = writer
   const quotes = openFeeQuotes({
     dialect,
     issue: issueWith(transact, clock),
@@ -34,7 +41,7 @@ export function openSqliteFeeQuotes(path: string, clock: Clock, metrics?: Metric
     metrics,
   })
   const close = async () => {
-    writer.close()
+    if (served === undefined) await writer.close()
     db.close()
   }
   return { ...quotes, close }
@@ -45,38 +52,42 @@ const issueWith =
   (batch, deadline) =>
     transact((session) => issue(session, batch, clock()), deadline)
 
-async function issue(session: Session, batch: readonly IssueRequest[], at: bigint) {
+/** Statements whose results are not needed for the next one go to the thread together, in order. */
+async function issue(
+  session: Session,
+  batch: readonly IssueRequest[],
+  at: bigint,
+): Promise<readonly IssueAnswer[]> {
   // Whole seconds, as answers print them.
   const now = (at / 1_000_000n) * 1_000_000n
   // A quote that expires later was issued while the clock was ahead. It does not count as open,
   // because it would lock its client out.
   const openUntil = now + microseconds(limits.quoteLifeSecondsMax)
-  const openByClient = new Map<string, number>()
-  const answers: IssueAnswer[] = []
-  for (const { tenant, quote, openMax } of batch) {
+  const openOf = ({ tenant, quote }: IssueRequest) => [tenant, quote.clientId, now, openUntil]
+  const clients = new Map(batch.map((request) => [request.quote.clientId, request]))
+  const counts = [...clients].map(async ([clientId, request]) => {
+    const [row = {}] = await session.rows({ text: COUNT_OPEN, values: openOf(request) })
+    return [clientId, Number(whole(row, 'count'))] as const
+  })
+  const openByClient = new Map(await Promise.all(counts))
+  const answers = batch.map(async (request): Promise<IssueAnswer> => {
+    const { tenant, quote, openMax } = request
     const { clientId } = quote
-    const open = [tenant, clientId, now, openUntil]
-    let openCount = openByClient.get(clientId)
-    if (openCount === undefined) {
-      const [row = {}] = await session.rows({ text: COUNT_OPEN, values: open })
-      openCount = Number(whole(row, 'count'))
-    }
-    if (openCount < openMax) {
-      const { id, asset, network, address, canonicalAddress, amount, fee, total } = quote
-      const expiresAt = now + microseconds(quote.lifeSeconds)
-      const bound = [asset, network, address, canonicalAddress, amount, fee, total]
-      const values = [id, tenant, clientId, ...bound, now, expiresAt]
-      await session.rows({ text: INSERT, values })
-      answers.push({ outcome: 'stored', createdAt: now, expiresAt })
-      openCount += 1
-    } else {
-      const [first] = await session.rows({ text: FIRST_OPEN, values: open })
+    const openCount = openByClient.get(clientId) ?? 0
+    if (openCount >= openMax) {
+      const [first] = await session.rows({ text: FIRST_OPEN, values: openOf(request) })
       const nextExpiryAt = first === undefined ? now : whole(first, 'expires_at')
-      answers.push({ outcome: 'too-many-open', nextExpiryAt, at: now })
+      return { outcome: 'too-many-open', nextExpiryAt, at: now }
     }
-    openByClient.set(clientId, openCount)
-  }
-  return answers
+    openByClient.set(clientId, openCount + 1)
+    const { id, asset, network, address, canonicalAddress, amount, fee, total } = quote
+    const expiresAt = now + microseconds(quote.lifeSeconds)
+    const bound = [asset, network, address, canonicalAddress, amount, fee, total]
+    const values = [id, tenant, clientId, ...bound, now, expiresAt]
+    await session.rows({ text: INSERT, values })
+    return { outcome: 'stored', createdAt: now, expiresAt }
+  })
+  return await Promise.all(answers)
 }
 
 const microseconds = (seconds: number): bigint => BigInt(seconds) * 1_000_000n

@@ -3,7 +3,7 @@ import { openOnce } from '../../platform/open-once.ts'
 import type { AuditDeps } from '../audit.ts'
 import type { OpenedStores, SealedDeps } from '../opened-stores.ts'
 import { describingExhaustion } from './database.ts'
-import { openSqliteFeeQuotes } from './fee-quotes.ts'
+import { credentialsSetup, openSqliteFeeQuotes } from './fee-quotes.ts'
 import { openedFiles } from './files/opened-files.ts'
 import { requireFiles, storePaths } from './files/require-files.ts'
 import { holdServing } from './files/server-lock.ts'
@@ -14,6 +14,7 @@ import { openSqliteCredentials } from './open-sqlite-credentials.ts'
 import { openSqliteImports } from './open-sqlite-imports.ts'
 import { openSqliteStore } from './open-sqlite-store.ts'
 import { openSandboxState } from './sandbox/open-sandbox-state.ts'
+import { openThreadWriter } from './thread/file-writer.ts'
 
 /** A command opens the files, `migrate` creates them, and the one server watches them. */
 export type EmbeddedMode = 'opened' | 'created' | 'served'
@@ -37,11 +38,15 @@ export function openEmbeddedStores(sources: SealedDeps, mode: EmbeddedMode): Ope
   const records = openOnce(() =>
     noting(recordsPath, (path) => openSqliteStore(path, clock, sealing, log, background, metrics)),
   )
+  const serving = openOnce(() =>
+    openThreadWriter(credentialsPath, { clock, setup: credentialsSetup }),
+  )
+  const served = () => (mode === 'served' ? serving.open() : undefined)
   const credentials = openOnce(() =>
-    noting(credentialsPath, (path) => openSqliteCredentials(path, undefined, metrics)),
+    noting(credentialsPath, (path) => openSqliteCredentials(path, { metrics, served: served() })),
   )
   const quotes = openOnce(() =>
-    noting(credentialsPath, (path) => openSqliteFeeQuotes(path, clock, metrics)),
+    noting(credentialsPath, (path) => openSqliteFeeQuotes(path, clock, metrics, served())),
   )
   const imports = openOnce(() =>
     noting(credentialsPath, (path) => openSqliteImports(path, { clock, background, log })),
@@ -53,7 +58,7 @@ export function openEmbeddedStores(sources: SealedDeps, mode: EmbeddedMode): Ope
   const confirmIntact = watch?.confirmIntact ?? files.confirm
   const audit = openOnce((key: AuditDeps['key']) =>
     noting(credentialsPath, (path) =>
-      openSqliteAudit(path, confirmIntact, { clock, key, metrics }),
+      openSqliteAudit(path, confirmIntact, { clock, key, metrics }, served()),
     ),
   )
   return {
@@ -78,6 +83,7 @@ export function openEmbeddedStores(sources: SealedDeps, mode: EmbeddedMode): Ope
       await sandbox.close()
       await quotes.close()
       await credentials.close()
+      await serving.close()
       await records.close()
       endServing?.()
     },

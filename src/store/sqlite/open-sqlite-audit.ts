@@ -8,9 +8,11 @@ import type { RecordReads } from '../record-reads.ts'
 import { whole } from '../row.ts'
 import { openFurther } from './database.ts'
 import { dialect } from './dialect.ts'
+import { credentialsSetup } from './fee-quotes.ts'
 import { openTransactions } from './locks.ts'
 import { openMigrated } from './migrate.ts'
 import { openReads } from './session.ts'
+import { type FileWriter, openWriterHere } from './thread/file-writer.ts'
 
 /**
  * Writes the audit log to the file of the credentials, which no import locks. `confirmIntact`
@@ -20,15 +22,17 @@ export function openSqliteAudit(
   path: string,
   confirmIntact: () => void,
   deps: AuditDeps,
+  served?: FileWriter,
 ): AuditLog {
-  const db = openMigrated(path, 'credentials')
-  db.exec(`pragma wal_autocheckpoint = ${limits.quoteLogPages}`)
-  const transact = openTransactions(db)
+  // Another part of a server has migrated the file.
+  if (served === undefined) openMigrated(path, 'credentials').close()
+  const { clock } = deps
+  const writer = served ?? openWriterHere(path, { clock, setup: credentialsSetup })
   const log = openAudit(
     {
       append: async (lines, deadline) => {
         // A trigger may delete what was inserted, which the insert does not tell.
-        const stored = await transact(async (session) => {
+        const stored = await writer.transact(async (session) => {
           await session.rows(insertLines(dialect, lines))
           const [row = {}] = await session.rows(countLines(dialect, lines))
           return Number(whole(row, 'stored'))
@@ -41,7 +45,10 @@ export function openSqliteAudit(
     },
     deps,
   )
-  return { ...log, close: async () => db.close() }
+  const close = async () => {
+    if (served === undefined) await writer.close()
+  }
+  return { ...log, close }
 }
 
 type ClosedReader = AuditReader & { close(): void }

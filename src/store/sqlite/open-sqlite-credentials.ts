@@ -1,26 +1,36 @@
 import { limits } from '../../platform/limits.ts'
 import type { Metrics } from '../../platform/metrics/metrics.ts'
+import { systemTime } from '../../platform/time.ts'
 import { openCredentials } from '../credentials/open-credentials.ts'
 import type { CredentialStore } from '../credentials.ts'
 import { whole } from '../row.ts'
-import type { Session } from '../session.ts'
-import { integrityFaults, openFurther } from './database.ts'
+import type { Session, Transact } from '../session.ts'
+import { integrityFaults } from './database.ts'
 import { dialect } from './dialect.ts'
-import { openTransactions, retryWhileLocked } from './locks.ts'
+import { credentialsSetup } from './fee-quotes.ts'
+import { retryWhileLocked } from './locks.ts'
 import { openMigrated } from './migrate.ts'
 import { openSession } from './session.ts'
+import { type FileWriter, openWriterHere } from './thread/file-writer.ts'
+
+type CredentialOptions = {
+  readonly writeMs?: number
+  readonly metrics?: Metrics | undefined
+  /** The writer of a server. */
+  readonly served?: FileWriter | undefined
+}
 
 /** Credentials have their own database file, so that a long import never blocks a token. */
 export function openSqliteCredentials(
   path: string,
-  writeMs?: number,
-  metrics?: Metrics,
+  { writeMs = limits.storeWriteMs, metrics, served }: CredentialOptions = {},
 ): CredentialStore {
   const db = openMigrated(path, 'credentials')
   // A read between two statements of a transaction would see what is not committed.
-  const writer = openFurther(path)
+  const writer = served ?? openWriterHere(path, { clock: systemTime.now, setup: credentialsSetup })
   const reading = openSession(db)
-  const transact = openTransactions(writer, writeMs)
+  const transact: Transact = (work, deadline = systemTime.elapsedMs() + writeMs) =>
+    writer.transact(work, deadline)
   const methods = openCredentials({
     dialect,
     waitMs: limits.storeWriteMs,
@@ -43,7 +53,7 @@ export function openSqliteCredentials(
     ...methods,
     integrityFaults: async () => integrityFaults(db),
     close: async () => {
-      writer.close()
+      if (served === undefined) await writer.close()
       db.close()
     },
   }

@@ -16,14 +16,13 @@ import { guarded, integrityFaults, openFurther } from './database.ts'
 import { dialect } from './dialect.ts'
 import { emptyAbandonedLog } from './import/disk-space.ts'
 import { beginImport } from './import/import-connection.ts'
-import { openTransactions, queueTransactions } from './locks.ts'
 import { openMigrated } from './migrate.ts'
 import { customerRecords } from './records/customer-records.ts'
 import { changesOf } from './records/look-for-changes.ts'
 import { openReadInTurn } from './records/read-in-turn.ts'
 import { openReads, statementCache } from './session.ts'
 import { openTableCheck } from './tables/table-check.ts'
-import { openConnectionThread } from './thread/connection-thread.ts'
+import { type FileWriter, openThreadWriter } from './thread/file-writer.ts'
 
 /** The records in one SQLite file. Credentials have another, so an import does not block them. */
 export function openSqliteStore(
@@ -43,8 +42,7 @@ export function openSqliteStore(
   // The scan reads everything, so its small cache must not be that of the readers.
   const scanned = openOnce(() => openApart(path))
   // A read between two statements of a transaction would see what is not committed.
-  const writer = openOnce(() => openApart(path))
-  const putWriter = openOnce(() => openForPuts(path))
+  const writer = openOnce(() => openWriter(path, clock))
   const reads = openReads(db)
   const transact: Transact = async (work, deadline) =>
     guarded(() => writer.open()).transact(work, deadline)
@@ -65,7 +63,7 @@ export function openSqliteStore(
     commands: { ...reads, transact },
     scanning: { rows: async (statement) => guarded(() => scanned.open()).rows(statement) },
     readSnapshot: (read) => read(reads),
-    puts: putsOver(() => putWriter.open().transact),
+    puts: putsOver(() => writer.open().transact),
     beginLoad: (resource, options) => beginImport(path, resource, { clock, seals, ...options }),
     cleared: ['origin', 'kept_answer', 'import_journal'],
     checkTables: tableCheck.run,
@@ -83,7 +81,6 @@ export function openSqliteStore(
       await tableCheck.close()
       // An export may have kept an import from emptying the log.
       tidy()
-      await putWriter.close()
       await scanned.close()
       await writer.close()
       db.close()
@@ -91,23 +88,20 @@ export function openSqliteStore(
   }
 }
 
-/** A connection that shares neither the cache nor the transactions of the readers. */
+/** A connection that does not share the cache of the readers. */
 function openApart(path: string) {
   const db = openFurther(path)
-  return { ...openReads(db), transact: openTransactions(db), close: async () => db.close() }
+  return { ...openReads(db), close: async () => db.close() }
 }
 
-/** A connection for single records alone, because it keeps their staging tables. */
-function openForPuts(path: string) {
+/** A connection that keeps the staging tables of single records. */
+function openWriter(path: string, clock: Clock): FileWriter {
   // The staging table holds one batch, so it needs no disk. Records lie all over the file, so a
   // short log would be copied to it after every commit.
-  const connection = openConnectionThread(
-    path,
-    `pragma temp_store = memory;
+  const setup = `pragma temp_store = memory;
     pragma wal_autocheckpoint = ${limits.putLogPages};
-    ${createPutStaging(stagingOfAll(resources, dialect), dialect)}; ${indexStaged}`,
-  )
-  return { transact: queueTransactions(connection), close: connection.close }
+    ${createPutStaging(stagingOfAll(resources, dialect), dialect)}; ${indexStaged}`
+  return openThreadWriter(path, { clock, setup })
 }
 
 const putsOver = (transact: () => Transact): PutTransactions => ({

@@ -7,6 +7,8 @@ import { queueTransactions } from '../../../src/store/sqlite/locks.ts'
 import { openConnectionThread } from '../../../src/store/sqlite/thread/connection-thread.ts'
 import { temporaryFolder } from '../../support/harness.ts'
 
+const noon = 1_000_000n
+
 /** A connection in a thread, and one here that sees what it has committed. */
 function openBoth(t: TestContext, makesFile = true) {
   const folder = temporaryFolder()
@@ -17,7 +19,11 @@ function openBoth(t: TestContext, makesFile = true) {
     return db
   }
   if (makesFile) make().close()
-  const thread = openConnectionThread(path, 'create temporary table kept (value integer)')
+  const thread = openConnectionThread(
+    path,
+    'create temporary table kept (value integer)',
+    () => noon,
+  )
   t.after(async () => {
     await thread.close()
     rmSync(folder, { recursive: true })
@@ -40,6 +46,9 @@ test('a transaction in a thread is stored if it resolves, and rolled back if it 
   const rows = await thread.transact(async (session) => {
     await session.stage(staging, [[1n], [2n]])
     await session.run('insert into kept values (7)')
+    assert.deepEqual(await session.rows({ text: 'select clock_microseconds() as now' }), [
+      { now: noon },
+    ])
     return await session.rows({ text: 'select sum(value) as sum from stored' })
   })
   assert.deepEqual(rows, [{ sum: 3n }])

@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads'
+import type { Clock } from '../../../platform/clock.ts'
 import { hasFreeDescriptors, outOfDescriptors } from '../../../platform/machine/exhaustion.ts'
 import type { NamedRow } from '../../row.ts'
 import type { Session } from '../../session.ts'
@@ -15,6 +16,8 @@ type Call = {
   readonly does: 'begin' | 'commit' | 'rollback' | 'run' | 'rows' | 'stage'
   readonly text?: string
   readonly values?: unknown
+  /** The time of the transaction that begins. */
+  readonly at?: bigint
 }
 
 type Answer = { readonly result?: unknown; readonly failure?: Failure }
@@ -37,6 +40,7 @@ type Thread = {
 export function openConnectionThread(
   path: string,
   setup: string,
+  clock: Clock,
 ): Connection & { close(): Promise<void> } {
   let thread: Thread | undefined
   let isOpen = true
@@ -48,7 +52,7 @@ export function openConnectionThread(
     isOpen: () => isOpen,
     transact: async (work) => {
       const call = traced(running().call)
-      await call({ does: 'begin' })
+      await call({ does: 'begin', at: clock() })
       let isOver = false
       try {
         const result = await work(

@@ -11,10 +11,14 @@ db.exec(setup)
 const statements = new Map()
 /** The first failure of a transaction. */
 let failure
+/** The time of the transaction. */
+let now = 0n
+db.function('clock_microseconds', () => now)
 
 const calls = {
-  begin: () => {
+  begin: (_text, _values, at) => {
     failure = undefined
+    now = at
     db.exec('begin immediate')
   },
   commit: () => db.exec('commit'),
@@ -35,11 +39,11 @@ parentPort?.on('message', (message) => {
   parentPort?.close()
 })
 
-function answerTo({ does, text, values }) {
+function answerTo({ does, text, values, at }) {
   try {
     // An error of the disk ends the transaction, and a further statement would commit by itself.
     if (failure !== undefined && does !== 'begin' && does !== 'rollback') throw failure
-    return { result: calls[does](text, values) }
+    return { result: calls[does](text, values, at) }
   } catch (error) {
     failure ??= error
     return { failure: { message: error.message, errcode: error.errcode } }
