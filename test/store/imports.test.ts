@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readdirSync } from 'node:fs'
+import { mkdirSync, readdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, type TestContext, test } from 'node:test'
@@ -206,6 +206,37 @@ describe('an import in the registry', () => {
     await registry.list(everything)
     assert.notEqual(await lockOf(place), held)
   })
+})
+
+test('an import whose lock cannot be looked at, as that of another user, is not lost', {
+  skip: testStore === 'postgres',
+}, async (t) => {
+  const { place, registry } = await newRegistry(t)
+  registry.begin(aStream)
+  await registry.list(everything)
+  await runPast(place, 'update import_registry set lock_number = 7')
+  mkdirSync(place.where.replace(/db$/, 'import-7.lock'))
+  assert.equal((await only(await place.openImports())).state, 'reading')
+})
+
+test('the ends of imports are written while the lock of those that run cannot be had', async (t) => {
+  const written: unknown[] = []
+  const registry = openImports({
+    dialect,
+    background: openBackground(),
+    log: openLog('silent'),
+    lock: { hold: () => Promise.reject(new StoreUnavailable('no session')), release: () => {} },
+    rows: async ({ text, values = [] }) => {
+      if (text.includes('insert into')) written.push(values[0])
+      return []
+    },
+  })
+  t.after(registry.close)
+  registry.begin(aStream)
+  const ended = registry.begin(aStream)
+  ended.end({ state: 'stored', counts })
+  await registry.written()
+  assert.deepEqual(written, [ended.id])
 })
 
 describe('a list of imports', () => {

@@ -76,10 +76,8 @@ export function openImports(sessions: ImportSessions): ImportRegistry {
   const writeAll = async (): Promise<Ran> => {
     if (kept.size === 0) return {}
     try {
-      const [changed = [], unchanged = []] = [true, false].map((is) =>
-        [...kept.values()].filter(({ isChanged }) => isChanged === is),
-      )
-      for (const each of changed.slice(0, limits.importsWrittenMax)) await writeOne(each)
+      const unchanged = [...kept.values()].filter(({ isChanged }) => !isChanged)
+      for (const each of nextOf(kept)) await writeOne(each)
       await lookAt(unchanged)
       if (kept.values().every(({ isWritten }) => !isWritten)) lock.release()
       if (begunSinceSweep >= limits.importsSweptEvery) {
@@ -159,6 +157,16 @@ export function openImports(sessions: ImportSessions): ImportRegistry {
     },
   }
 }
+
+/** Those that have ended come first, because they need no lock, which may be late. */
+const nextOf = (kept: ReadonlyMap<string, Kept>): readonly Kept[] =>
+  [true, false]
+    .flatMap((hasEnded) =>
+      [...kept.values()].filter(
+        ({ isChanged, ended }) => isChanged && (ended !== undefined) === hasEnded,
+      ),
+    )
+    .slice(0, limits.importsWrittenMax)
 
 function cancelOwn({ cancelling, ended }: Kept): void {
   if (ended === undefined) cancelling.abort(new ImportCancelled())

@@ -3,6 +3,7 @@ import { rmSync } from 'node:fs'
 import type { Background } from '../../background.ts'
 import type { Clock } from '../../platform/clock.ts'
 import type { Logger } from '../../platform/log.ts'
+import { attempt } from '../../values/attempt.ts'
 import { type ImportLock, LOCK_NUMBER_END, openImports } from '../imports/open-imports.ts'
 import type { ImportRegistry } from '../imports.ts'
 import { NothingChanged } from '../unavailable.ts'
@@ -42,12 +43,15 @@ export function openSqliteImports(
 
 const lockFile = (path: string, number: number): string => lockBeside(path, `import-${number}.lock`)
 
-/** A file that is not locked is left of a process that was killed. */
+/**
+ * A file that is not locked is left of a process that was killed. Of one that cannot be opened, as
+ * that of another user, this process cannot tell.
+ */
 function isHeld(path: string, number: number): boolean {
   const file = lockFile(path, number)
-  const isAlive = isLocked(file)
-  if (!isAlive) rmSync(file, { force: true })
-  return isAlive
+  if (attempt(() => isLocked(file)) ?? true) return true
+  attempt(() => rmSync(file, { force: true }))
+  return false
 }
 
 function openLock(path: string): ImportLock {
