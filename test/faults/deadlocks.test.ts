@@ -5,7 +5,7 @@ import type { RecordInput } from '../../src/contract/resource.ts'
 import { operatorScopes } from '../../src/contract/scopes.ts'
 import type { Store } from '../../src/store/records.ts'
 import { type Seeded, seeded } from '../model/model.ts'
-import { orderFaults, readOrder, type SeenWrite, storedAtOf } from '../support/change-order.ts'
+import { orderFaults, readOrder, type SeenWrite, versionOfAnswer } from '../support/change-order.ts'
 import { freePort } from '../support/free-port.ts'
 import {
   type Called,
@@ -100,7 +100,7 @@ async function put(writer: Writer, kind: Kind): Promise<void> {
     customerId: String(record.customer_id),
     kind,
     id: String(record.id).replaceAll('-', ''),
-    storedAt: storedAtOf(answer),
+    version: versionOfAnswer(answer),
     sentAt,
     answeredAt: performance.now(),
   })

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { customerScopes, operatorScopes } from '../../src/contract/scopes.ts'
 import { createSampleClient } from '../../src/oauth/clients/clients.ts'
 import { systemRandom } from '../../src/vault/random.ts'
-import { orderFaults, orderOf, type SeenWrite, storedAtOf } from '../support/change-order.ts'
+import { orderFaults, orderOf, type SeenWrite, versionOfAnswer } from '../support/change-order.ts'
 import { fetchToken, startTestService, type TestService } from '../support/harness.ts'
 import { isLong } from '../support/long.ts'
 import { operatorToken } from '../support/operator-token.ts'
@@ -114,7 +114,7 @@ async function changeUntil(
         )
         if (answer.body.outcome === 'unchanged') continue
         const id = String(record.id).replaceAll('-', '')
-        seen.push({ customerId, kind: list.kind, id, storedAt: storedAtOf(answer), ...times })
+        seen.push({ customerId, kind: list.kind, id, version: versionOfAnswer(answer), ...times })
       } else if (way === 'post') {
         const lines = some(list, customerId).map((record) => `${JSON.stringify(record)}\n`)
         await send('POST', path, lines.join(''))

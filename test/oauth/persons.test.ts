@@ -177,7 +177,7 @@ test('a customer’s person is kept to that customer', async (t) => {
   assert.equal((await service.call(account, withReason(token, 'audit'))).status, 404)
   assert.equal((await service.call(`${account}/history`, { token })).status, 404)
   const found = await service.call(`/ingest/v1/search?q=${fixtureIds['fiat-accounts']}`, { token })
-  assert.deepEqual(found.body, { hits: [] })
+  assert.deepEqual(found.body, { customers: [], hits: [] })
 })
 
 test('a token of a person may name 200 groups, and is refused with 600', async (t) => {

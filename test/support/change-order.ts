@@ -1,6 +1,11 @@
 import { DatabaseSync } from 'node:sqlite'
 import { resources } from '../../src/resources/catalogue.ts'
+import type { Dialect } from '../../src/store/dialect.ts'
 import { withPrimary } from '../../src/store/postgres/cluster/with-primary.ts'
+import { dialect as postgresDialect } from '../../src/store/postgres/dialect.ts'
+import { versionOf } from '../../src/store/records/stored-record.ts'
+import { fullOfRecord } from '../../src/store/schema/tables.ts'
+import { dialect as sqliteDialect } from '../../src/store/sqlite/dialect.ts'
 import type { Called, TestService } from './harness.ts'
 import type { TestStore } from './record-store.ts'
 import { addressesOf, testStore } from './test-database.ts'
@@ -12,20 +17,19 @@ type NumberedVersion = {
   readonly id: string
   readonly change: number
   readonly storedAt: bigint
+  /** As its entity tag has it. */
+  readonly version: string
 }
 
 /** A write that a client has seen succeed: the version, and when it was sent and answered. */
-export type SeenWrite = Omit<NumberedVersion, 'change'> & {
+export type SeenWrite = Omit<NumberedVersion, 'change' | 'storedAt'> & {
   readonly sentAt: number
   readonly answeredAt: number
 }
 
-/** The time of a stored version, of which its entity tag has the digits in base 36. */
-export const storedAtOf = ({ headers }: Pick<Called, 'headers'>): bigint =>
-  [...(headers.get('etag') ?? '').replaceAll('"', '')].reduce(
-    (sum, digit) => sum * 36n + BigInt(Number.parseInt(digit, 36)),
-    0n,
-  )
+/** The entity tag of an answer without its quotation marks. */
+export const versionOfAnswer = ({ headers }: Pick<Called, 'headers'>): string =>
+  (headers.get('etag') ?? '').replaceAll('"', '')
 
 export type StoredOrder = {
   readonly versions: readonly NumberedVersion[]
@@ -33,41 +37,53 @@ export type StoredOrder = {
   readonly counted: ReadonlyMap<string, number>
 }
 
-const ids = {
-  postgres: `replace(stored.id::text, '-', '')`,
-  sqlite: 'lower(substr(hex(position), 17))',
-}
+const dialects = { postgres: postgresDialect, sqlite: sqliteDialect }
 
-const versionsQuery = (store: keyof typeof ids) =>
+const versionsQuery = (dialect: Dialect) =>
   [
-    ...resources.map(
-      ({ table, kind }) =>
-        `select customer, '${kind}' as kind, ${ids[store]} as id, change, stored_at
-         from bursar.${table} as stored`,
-    ),
-    `select customer, kind, replace(cast(id as text), '-', ''), change, stored_at
-     from bursar.superseded`,
+    ...resources.map((resource) => {
+      const { row, join } = fullOfRecord(resource, dialect)
+      return `select record.customer, '${resource.kind}' as kind,
+          cast(${dialect.listedId.of('record')} as text) as id, record.change, record.stored_at,
+          ${row}.checksum, record.deleted_at, record.source_version
+        from ${dialect.tableName(resource.table)} as record ${join}`
+    }),
+    `select customer, kind, cast(id as text), change, stored_at, checksum, deleted_at, source_version
+     from ${dialect.tableName('superseded')}`,
   ].join(' union all ')
 
 /** Reads the order of a store whose versions were never pruned. */
 export async function readOrder(
   ask: TestStore['ask'],
-  store: keyof typeof ids = testStore,
+  store: keyof typeof dialects = testStore,
 ): Promise<StoredOrder> {
+  const dialect = dialects[store]
+  const numbers = ['stored_at', 'checksum', 'deleted_at', 'source_version']
   const rows = await ask(`
     select owner.id as customer_id, version.kind, version.id, version.change,
-      cast(version.stored_at as text) as stored_at
-    from (${versionsQuery(store)}) as version
+      ${dialect.hex('owner.event_secret')} as secret,
+      ${numbers.map((name) => `coalesce(cast(version.${name} as text), '') as ${name}`).join(', ')}
+    from (${versionsQuery(dialect)}) as version
     join bursar.customer as owner on owner.number = version.customer`)
   const counted = await ask('select id, changes from bursar.customer')
   return {
-    versions: rows.map(([customerId, kind, id, change, storedAt]) => ({
-      customerId: String(customerId),
-      kind: String(kind),
-      id: String(id),
-      change: Number(change),
-      storedAt: BigInt(String(storedAt)),
-    })),
+    versions: rows.map(([customerId, kind, id, change, secret, ...values]) => {
+      const row = {
+        id: String(id),
+        event_secret: Buffer.from(String(secret), 'hex'),
+        ...Object.fromEntries(
+          numbers.map((name, at) => [name, values[at] === '' ? null : BigInt(String(values[at]))]),
+        ),
+      }
+      return {
+        customerId: String(customerId),
+        kind: String(kind),
+        id: String(id).replaceAll('-', ''),
+        change: Number(change),
+        storedAt: BigInt(String(values[0])),
+        version: versionOf(row),
+      }
+    }),
     counted: new Map(counted.map(([id, changes]) => [String(id), Number(changes)])),
   }
 }
@@ -130,8 +146,8 @@ function timeFaults(versions: readonly NumberedVersion[]): string[] {
 
 /** A write that was sent after another was answered has the larger number. */
 function seenFaults({ versions }: StoredOrder, seen: readonly SeenWrite[]): string[] {
-  const keyOf = ({ customerId, kind, id, storedAt }: Omit<NumberedVersion, 'change'>) =>
-    `${customerId} ${kind} ${id} ${storedAt}`
+  const keyOf = ({ customerId, kind, id, version }: Omit<NumberedVersion, 'change' | 'storedAt'>) =>
+    `${customerId} ${kind} ${id} ${version}`
   const changes = new Map(versions.map((version) => [keyOf(version), version.change]))
   const faults: string[] = []
   for (const writes of Map.groupBy(seen, ({ customerId }) => customerId).values()) {

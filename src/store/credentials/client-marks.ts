@@ -4,10 +4,14 @@ import { type NamedRow, optionalText, text, whole } from '../row.ts'
 import { markedSecrets } from '../schema/mark-tables.ts'
 import type { Session } from '../session.ts'
 
-/** The last mark of a client, as a column `mark`, which `readMark` reads. */
-export const lastMark = ({ auditTable }: Dialect, id: string): string => `(
-    select number || ' ' || not_before || ' ' || row_seal || ' ' || seal || ' ' || secrets
-    from ${auditTable('client_mark')} where client_id = ${id} order by number desc limit 1) as mark`
+/** Joins the last mark of a client to a row `client`. */
+export const joinMark = ({ auditTable }: Dialect): string => `
+    left join ${auditTable('client_mark')} as mark on mark.client_id = client.id and mark.number = (
+      select max(number) from ${auditTable('client_mark')} as last where last.client_id = client.id)`
+
+/** The mark that is joined, for `readMark`. */
+export const markColumn = `mark.number || ' ' || mark.not_before || ' ' || mark.row_seal || ' '
+    || mark.seal || ' ' || mark.secrets as mark`
 
 export function readMark(row: NamedRow): ClientMark | undefined {
   const stored = optionalText(row, 'mark')

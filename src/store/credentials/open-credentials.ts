@@ -1,6 +1,7 @@
 import type { CredentialStore } from '../credentials.ts'
 import { text, whole } from '../row.ts'
 import type { Session } from '../session.ts'
+import { joinMark } from './client-marks.ts'
 import type { CredentialSessions } from './credential-sessions.ts'
 import { clientColumns, clientMethods, readClient } from './stored-clients.ts'
 import { erasureMethods } from './stored-erasures.ts'
@@ -34,7 +35,7 @@ function stateMethods({ rows, read, numberSince, dialect }: CredentialSessions) 
         const changedAfter = numberSince(since, revision)
         const after = changedAfter ?? -1n
         const clients = await session.rows({
-          text: `select ${clientColumns(dialect)} from ${client} as client where revision > $1
+          text: `select ${clientColumns} from ${client} as client ${joinMark(dialect)} where revision > $1
             order by created_at, id`,
           values: [after],
           prepare: true,

@@ -12,19 +12,18 @@ import type {
 import type { Dialect } from '../dialect.ts'
 import { type NamedRow, optionalText, optionalWhole, text, whole } from '../row.ts'
 import type { Session } from '../session.ts'
-import { lastMark, noteClient, readMark } from './client-marks.ts'
+import { joinMark, markColumn, noteClient, readMark } from './client-marks.ts'
 import type { CredentialSessions } from './credential-sessions.ts'
 
 export function clientMethods(sessions: CredentialSessions) {
   const { rows, change: changeRow, write, dialect } = sessions
   const [clients, secrets] = [dialect.tableName('client'), dialect.tableName('client_secret')]
   const { insertClient, insertSecret, keepSecrets, raiseNotBefore } = steps(clients, secrets)
-  const selected = clientAndSecretColumns(dialect)
   return {
     findClient: openClientBatch(sessions),
     listClients: async () => {
       const found = await rows({
-        text: `select ${selected} from ${clients} as client
+        text: `select ${clientAndSecretColumns} from ${clients} as client ${joinMark(dialect)}
           left join ${secrets} as secret on secret.client_id = client.id
           order by client.created_at, client.id, secret.sequence`,
       })
@@ -64,8 +63,7 @@ export function clientMethods(sessions: CredentialSessions) {
     changeClient: (clientId, change, sealMark) =>
       changeRow(async (session) => {
         const [row] = await session.rows({
-          text: `select ${clientColumns(dialect)} from ${clients} as client where id = $1
-            ${dialect.forUpdate('wait')}`,
+          text: lockClient(dialect),
           values: [clientId],
         })
         const changed = row && change(readClient(row))
@@ -107,9 +105,9 @@ function openClientBatch({
 }: CredentialSessions): CredentialStore['findClient'] {
   const { tableName, parameter, list, entriesOf } = dialect
   const text = `
-    select ${clientAndSecretColumns(dialect)}
+    select ${clientAndSecretColumns}
     from ${entriesOf(parameter(1, 'text[]'))}
-    left join ${tableName('client')} as client on client.id = entry.value
+    left join ${tableName('client')} as client on client.id = entry.value ${joinMark(dialect)}
     left join ${tableName('client_secret')} as secret on secret.client_id = entry.value
     order by secret.sequence`
   return openBatchQueue({
@@ -184,12 +182,16 @@ function steps(clients: string, secrets: string) {
 }
 
 /** The columns of table `client` that `readClient` reads. */
-export const clientColumns = (
-  dialect: Dialect,
-): string => `client.id, client.customer_id, client.name, client.scopes,
+export const clientColumns = `client.id, client.customer_id, client.name, client.scopes,
   client.method, client.jwks, client.issuer, client.external_id, client.created_at,
   client.not_before, client.disabled_at, client.last_used_at, client.bound_to, client.seal,
-  ${lastMark(dialect, 'client.id')}`
+  ${markColumn}`
+
+/** Reads the client that the first parameter names, and locks it until the commit. */
+export const lockClient = (dialect: Dialect): string => `
+  select ${clientColumns}
+  from (select * from ${dialect.tableName('client')} where id = $1 ${dialect.forUpdate('wait')})
+    as client ${joinMark(dialect)}`
 
 export function readClient(row: NamedRow): Client {
   const scopes = text(row, 'scopes')
@@ -220,9 +222,7 @@ function readMethod(row: NamedRow): ClientMethod {
 }
 
 /** Columns of tables `client` and `secret`, joined, that `readClientsWithSecrets` reads. */
-const clientAndSecretColumns = (
-  dialect: Dialect,
-): string => `${clientColumns(dialect)}, secret.id as secret_id,
+const clientAndSecretColumns = `${clientColumns}, secret.id as secret_id,
   secret.hash, secret.created_at as secret_created_at, secret.last_used_at as secret_last_used_at,
   secret.expires_at as secret_expires_at`
 

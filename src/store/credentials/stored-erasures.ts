@@ -1,13 +1,13 @@
 import type { Erasure, ErasureStore } from '../credentials.ts'
 import { type NamedRow, optionalText, optionalWhole, text, whole } from '../row.ts'
-import { noteClient } from './client-marks.ts'
+import { joinMark, noteClient } from './client-marks.ts'
 import type { CredentialSessions } from './credential-sessions.ts'
-import { clientColumns, readClient } from './stored-clients.ts'
+import { clientColumns, lockClient, readClient } from './stored-clients.ts'
 
 /** The list of erasures, and what becomes of the clients of an erased customer. */
 export function erasureMethods(sessions: CredentialSessions): ErasureStore {
   const { rows, write, change: changeRow, dialect } = sessions
-  const { tableName, forUpdate } = dialect
+  const { tableName } = dialect
   const erasures = tableName('erasure')
   const clients = tableName('client')
   const columns = 'customer_id, begun_at, ended_at, removed'
@@ -41,7 +41,7 @@ export function erasureMethods(sessions: CredentialSessions): ErasureStore {
       }),
     clientsOf: async (customerId) => {
       const found = await rows({
-        text: `select ${clientColumns(dialect)} from ${clients} as client
+        text: `select ${clientColumns} from ${clients} as client ${joinMark(dialect)}
           where customer_id = $1 or bound_to = $1 order by created_at, id`,
         values: [customerId],
       })
@@ -50,7 +50,7 @@ export function erasureMethods(sessions: CredentialSessions): ErasureStore {
     eraseClient: (clientId, change, sealMark) =>
       changeRow(async (session) => {
         const [row] = await session.rows({
-          text: `select ${clientColumns(dialect)} from ${clients} as client where id = $1 ${forUpdate('wait')}`,
+          text: lockClient(dialect),
           values: [clientId],
         })
         if (row === undefined) return

@@ -40,7 +40,7 @@ export type LaterStep =
     })
 
 /** In the order of their releases. A released step is never edited. */
-const laterSteps: readonly LaterStep[] = [
+export const laterSteps: readonly LaterStep[] = [
   { name: 'events-by-type', database: 'records', sql: indexAllEvents },
   { name: 'client-marks', database: 'credentials', sql: createMarks },
   { name: 'salts', database: 'records', sql: addSalts },
