@@ -19,9 +19,13 @@ import type { AssetKind } from './cost-model.ts'
  */
 type NetworkFamily = 'utxo' | 'bch' | 'evm' | 'op' | 'arbitrum' | 'solana' | 'stellar'
 
+/** One key has the same address on every network of a family, and on no other network. */
+type AddressFamily = 'bitcoin' | 'bitcoin-cash' | 'litecoin' | 'evm' | 'solana' | 'stellar'
+
 /** What the program knows of a network. Its coin, tokens and rates are in the fee schedule. */
 type NetworkTraits<F extends NetworkFamily = NetworkFamily> = {
   readonly family: F
+  readonly addressFamily: AddressFamily
   readonly checkAddress: (address: string, policy: AddressPolicy) => AddressCheck
   /** The one spelling for keys and comparisons, of an address that has passed the check. */
   readonly spellAddress: (address: string, kind: AddressKind) => string
@@ -36,8 +40,9 @@ type NetworkTraits<F extends NetworkFamily = NetworkFamily> = {
 /** Bech32 has the same meaning in upper and lower case. */
 const caseless: ReadonlySet<AddressKind> = new Set(['p2wpkh', 'p2wsh', 'p2tr'])
 
-const utxo = (forms: UtxoForms): NetworkTraits<'utxo'> => ({
+const utxo = (addressFamily: 'bitcoin' | 'litecoin', forms: UtxoForms): NetworkTraits<'utxo'> => ({
   family: 'utxo',
+  addressFamily,
   checkAddress: (address, policy) => checkUtxoAddress(forms, address, policy),
   spellAddress: (address, kind) => (caseless.has(kind) ? address.toLowerCase() : address),
   encodeAddress: (payload) => encodeSegwitAddress(forms, payload),
@@ -48,6 +53,7 @@ const utxo = (forms: UtxoForms): NetworkTraits<'utxo'> => ({
 
 const evm = <F extends 'evm' | 'op' | 'arbitrum'>(family: F): NetworkTraits<F> => ({
   family,
+  addressFamily: 'evm',
   checkAddress: checkEvmAddress,
   spellAddress: mixedCaseEvmAddress,
   encodeAddress: encodeEvmAddress,
@@ -58,10 +64,11 @@ const evm = <F extends 'evm' | 'op' | 'arbitrum'>(family: F): NetworkTraits<F> =
 
 /** One row for each network. Adding one starts here and in `values/network.ts`. */
 export const networkTraits = {
-  BITCOIN: utxo(bitcoinForms),
+  BITCOIN: utxo('bitcoin', bitcoinForms),
   ETHEREUM: evm('evm'),
   BITCOIN_CASH: {
     family: 'bch',
+    addressFamily: 'bitcoin-cash',
     checkAddress: checkCashAddress,
     spellAddress: withCashPrefix,
     encodeAddress: encodeCashAddress,
@@ -69,9 +76,10 @@ export const networkTraits = {
     commonKind: 'p2pkh',
     tokenMembers: {},
   },
-  LITECOIN: utxo(litecoinForms),
+  LITECOIN: utxo('litecoin', litecoinForms),
   SOLANA: {
     family: 'solana',
+    addressFamily: 'solana',
     checkAddress: checkSolanaAddress,
     spellAddress: (address) => address,
     encodeAddress: encodeSolanaAddress,
@@ -84,6 +92,7 @@ export const networkTraits = {
   ARBITRUM_ONE: evm('arbitrum'),
   STELLAR: {
     family: 'stellar',
+    addressFamily: 'stellar',
     checkAddress: checkStellarAddress,
     spellAddress: (address) => address,
     encodeAddress: encodeStellarAccount,

@@ -19,9 +19,10 @@ import {
   type RecordInput,
   type RecordRules,
 } from '../contract/resource.ts'
-import { canonicalAddress } from '../fees/addresses/canonical-address.ts'
+import { canonicalAddress, haveSameAddresses } from '../fees/addresses/canonical-address.ts'
 import { checkAddress } from '../fees/addresses/check-address.ts'
 import { type CryptoNetwork, cryptoNetworks, isCryptoNetwork } from '../values/network.ts'
+import { printable } from '../values/printable.ts'
 
 export const conversionTargets = ['NO_CONVERSION', 'USD'] as const
 
@@ -111,8 +112,26 @@ const spellingOf = (network: CryptoNetwork, address: string): string | undefined
     ? address.toLowerCase()
     : canonicalAddress(network, address, { testnets: true, quick: true, issued: true })
 
-/** Money sent to an address with a wrong checksum would be lost. */
-function addressFaults(record: RecordInput, { testnets }: RecordRules): RecordFault[] {
+/** Money sent to an address with a wrong checksum, or where nobody has its key, would be lost. */
+function addressFaults(record: RecordInput, rules: RecordRules): RecordFault[] {
+  return [...formFaults(record, rules), ...familyFaults(record)]
+}
+
+function familyFaults(record: RecordInput): RecordFault[] {
+  const { crypto_network: own, address, compatible_crypto_networks: compatible } = record
+  if (!isCryptoNetwork(own) || typeof address !== 'string' || !Array.isArray(compatible)) return []
+  return compatible.flatMap((network: unknown, at) =>
+    !isCryptoNetwork(network) || haveSameAddresses(own, network)
+      ? []
+      : {
+          member: `compatible_crypto_networks[${at}]`,
+          code: 'invalid_address' as const,
+          reason: `names ${network}, where ${printable(address)} cannot receive: its addresses are not those of ${own}`,
+        },
+  )
+}
+
+function formFaults(record: RecordInput, { testnets }: RecordRules): RecordFault[] {
   const { crypto_network, address } = record
   if (!isCryptoNetwork(crypto_network) || typeof address !== 'string') return []
   const check = checkAddress(crypto_network, address, { testnets, quick: true, issued: true })

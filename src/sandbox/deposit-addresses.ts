@@ -8,7 +8,7 @@ import { cycle, drawBytes } from './seeded.ts'
 import { carriesOptional, type Story } from './story.ts'
 
 /** One key controls the same address on all of these networks. */
-const evmNetworks = cryptoNetworks.filter((network) => traitsOf(network).commonKind === 'evm')
+const evmNetworks = cryptoNetworks.filter((network) => traitsOf(network).addressFamily === 'evm')
 
 /** Every address has an identity. Some are renamed a month after they were created. */
 export function depositAddresses(story: Story, count: number, hours = 7): Life[] {

@@ -4,6 +4,8 @@ import type { RecordInput } from '../../src/contract/resource.ts'
 import { recordCheck } from '../../src/intake/check.ts'
 import { renderRecord } from '../../src/intake/render.ts'
 import { type RecordKind, recordKinds } from '../../src/resources/catalogue.ts'
+import { encodeAddress } from '../../src/sandbox/encode-address.ts'
+import { cryptoNetworks } from '../../src/values/network.ts'
 import { requiredMembers } from '../support/contract.ts'
 import { resourceOf, rules } from '../support/record-store.ts'
 import {
@@ -412,6 +414,30 @@ describe('a fault', () => {
       aDepositAddress({ crypto_network: 'BITCOIN', address: '1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNb' }),
     )
     assert.match(fault ?? '', /^address: is no address on BITCOIN: /)
+  })
+
+  test('of a deposit address may name networks on which one key has the same address', () => {
+    const families = [
+      ['BITCOIN'],
+      ['BITCOIN_CASH'],
+      ['ETHEREUM', 'POLYGON_POS', 'BASE', 'ARBITRUM_ONE', 'INK', 'XLAYER'],
+      ['LITECOIN'],
+      ['SOLANA'],
+      ['STELLAR'],
+    ] as const
+    assert.deepEqual(families.flat().toSorted(), cryptoNetworks.toSorted())
+    for (const own of cryptoNetworks) {
+      const address = encodeAddress(own, new Uint8Array(32).fill(7))
+      const family: readonly string[] = families.find((one) => one.some((n) => n === own)) ?? []
+      const named = [own, ...cryptoNetworks]
+      const record = { crypto_network: own, address, compatible_crypto_networks: named }
+      const others = named.flatMap((network, at) =>
+        family.includes(network)
+          ? []
+          : `compatible_crypto_networks[${at}]: names ${network}, where ${address} cannot receive: its addresses are not those of ${own}`,
+      )
+      assert.deepEqual(faultsOf('deposit-addresses', aDepositAddress(record)), others)
+    }
   })
 })
 

@@ -17,3 +17,7 @@ export function canonicalAddress(
   const check = checkAddress(network, address, policy)
   return check.valid ? traitsOf(network).spellAddress(address, check.kind) : undefined
 }
+
+/** Whether one key has the same address on both networks. */
+export const haveSameAddresses = (one: CryptoNetwork, other: CryptoNetwork): boolean =>
+  traitsOf(one).addressFamily === traitsOf(other).addressFamily
