@@ -3,13 +3,14 @@ import { type Config, ConfigError } from './platform/config.ts'
 import type { Check } from './platform/finding.ts'
 import { readPostgresUrl } from './platform/postgres-url.ts'
 import type { AuditDeps, AuditLog, AuditReader } from './store/audit.ts'
+import type { SharedValues } from './store/integrity/shared-values.ts'
 import type { StoredRows } from './store/integrity/stored-rows.ts'
 import type { OpenedStores, SealedDeps, StoreDeps, StoreFiles } from './store/opened-stores.ts'
 import type { Roles } from './store/postgres/schema/grants.ts'
 import { keySources, openedKeys, type Stores } from './store/sealing/opened-keys.ts'
 import { sqliteFiles } from './store/sqlite/backup/sqlite-files.ts'
 import { compactFile } from './store/sqlite/files/compact-file.ts'
-import { embeddedChecks } from './store/sqlite/files/embedded-checks.ts'
+import { embeddedChecks, sharedIn } from './store/sqlite/files/embedded-checks.ts'
 import {
   isVacant,
   isWhole,
@@ -180,6 +181,15 @@ export async function checkStore<T>(
   } finally {
     await stores.close()
   }
+}
+
+/** Values that records of several customers have. On PostgreSQL this runs as the owner. */
+export async function findSharedValues({
+  config: { databaseUrl },
+}: Pick<StoreDeps, 'config'>): Promise<SharedValues> {
+  const addresses = readPostgresUrl(databaseUrl)
+  if (addresses === undefined) return await sharedIn(storePaths(databaseUrl).records)
+  return await (await loadPostgres()).sharedInPostgres(addresses)
 }
 
 /**

@@ -95,9 +95,10 @@ async function examineWith(
     backupCheck(backupsOf(config, options), clock),
   ])
   const store = await runAll(await storeChecks(config, clock))
-  // A store that cannot be opened would be reported again by each further check. What a host has
-  // beside it does not hinder them, and may be there for good.
-  const hinders = ({ name, status }: Checked) => status !== 'ok' && name !== 'surroundings'
+  // A store that cannot be opened would be reported again by each further check. Shared addresses, and
+  // what a host has beside the store, hinder none.
+  const hinders = ({ name, status }: Checked) =>
+    status !== 'ok' && name !== 'surroundings' && name !== 'addresses'
   if (store.some(hinders)) return [...first, ...store]
   const inside = await runAll([
     ...keyChecks({ config, clock, using: usingStore(config, clock) }),

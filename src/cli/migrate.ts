@@ -4,7 +4,8 @@ import type { Config } from '../platform/config.ts'
 import { openLog } from '../platform/log.ts'
 import { systemTime } from '../platform/time.ts'
 import { resources } from '../resources/catalogue.ts'
-import { checkStore, migrateStores, type StoreDeps } from '../stores.ts'
+import { describeShared, type SharedValues } from '../store/integrity/shared-values.ts'
+import { checkStore, findSharedValues, migrateStores, type StoreDeps } from '../stores.ts'
 import { counted } from '../values/counted.ts'
 import { type CommonOptions, configOf, newCommand } from './options.ts'
 import { CommandFailed, type Output, printResult } from './output.ts'
@@ -50,9 +51,11 @@ export function migrateCommand(output: Output): Command {
         },
       })
       const summary = `up to date; ${stepsOf(applied)}`
+      const shared = applied.includes(HELD) ? await findSharedValues(deps) : { found: [], count: 0 }
+      const conflicts = conflictLines(shared)
       if (options.check !== true) {
-        const document = { up_to_date: true, applied, integrity_faults: [] }
-        printResult(output, options, document, [summary])
+        const document = { up_to_date: true, applied, integrity_faults: [], conflicts }
+        printResult(output, options, document, [summary, ...conflicts])
         return
       }
       const { faults, faultCount, records } = await check(deps)
@@ -62,16 +65,26 @@ export function migrateCommand(output: Output): Command {
         records_checked: records,
         integrity_fault_count: faultCount,
         integrity_faults: faults,
+        conflicts,
       }
       const isSound = faultCount === 0
       printResult(output, options, document, [
         isSound ? `${summary}; no integrity faults in ${counted(records, 'record')}` : summary,
+        ...conflicts,
       ])
       if (isSound) return
       throw new CommandFailed(
         `the store is damaged; import the records that this list names again, or restore a backup:\n${listFaults({ faults, faultCount })}`,
       )
     })
+}
+
+/** The step that notes which customer holds a value. It meets values that several have. */
+const HELD = 'held'
+
+const conflictLines = ({ found, count }: SharedValues): readonly string[] => {
+  const rest = count - found.length
+  return [...found.map(describeShared), ...(rest === 0 ? [] : [`and ${rest} more`])]
 }
 
 /** The owner connects by DATABASE_URL, whatever the operator's URL is. */

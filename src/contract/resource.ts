@@ -39,7 +39,7 @@ export type Resource<Column extends string = string, Kind extends string = strin
   readonly deletable: boolean
   /** Filter columns whose values are unique across customers. */
   readonly uniqueMembers: readonly string[]
-  /** Members that together belong to one customer: no record of another one may repeat them. */
+  /** A value that one customer has on each network: no record of another one may have it. */
   readonly exclusive: Exclusive | undefined
   /** The values of the member `status`, by which lists of all customers are read. */
   readonly statuses: readonly string[]
@@ -58,8 +58,10 @@ export type Resource<Column extends string = string, Kind extends string = strin
 }
 
 export type Exclusive = {
-  /** Filter columns whose values are compared as they are. */
-  readonly within: readonly string[]
+  /** A filter column: the network that the record names. */
+  readonly network: string
+  /** A value that one customer has on each network; no record of another one may have it. */
+  readonly networks: string
   /** A filter column. `exclusive_key` has one short text for all spellings of a value. */
   readonly member: string
   readonly key: (record: RecordInput) => string

@@ -309,6 +309,10 @@ export const storeLimits = {
   /** How long a merge waits for another one, and for a session. Its records have all arrived. */
   mergeLockMs: 60_000,
   mergeSessionMs: 30_000,
+  /** Records whose values a migration notes in one transaction. */
+  heldFilledTogether: 20_000,
+  /** Transactions of a merge, each of which another writer kept from locking in order. */
+  mergeTriesMax: 5,
   /** Lines of an import in memory before they go to its file, and read from it at a time. */
   spoolPieceBytes: 1024 * 1024,
   /** Free space that imports leave on the disk of their files; PostgreSQL may share it. */

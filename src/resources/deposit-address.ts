@@ -72,7 +72,8 @@ const resource = defineResource({
   },
   orderBy: 'created_at',
   exclusive: {
-    within: ['crypto_network'],
+    network: 'crypto_network',
+    networks: 'compatible_crypto_networks',
     member: 'address',
     key: ({ crypto_network, address }) => addressKey(crypto_network, String(address)),
     keysOf: addressKeys,

@@ -28,6 +28,8 @@ export type Dialect = {
   readonly jsonMember: (column: string, member: string) => string
   /** Rows `entry` of one column `value`, from a JSON array in a column, as what follows `from`. */
   readonly jsonEntries: (expression: string) => string
+  /** Rows `name` of one column `value`: the texts of an array that JSON in a column has. */
+  readonly jsonTexts: (column: string, member: string, name: string) => string
   /** The text of a statement's column `longText`, for a driver that must be asked for bytes. */
   readonly longText: (expression: string) => string
   /** Bytes as text, in hexadecimal digits. */

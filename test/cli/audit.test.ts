@@ -69,6 +69,7 @@ test('a command has an entry before its work, and one after it with what it chan
     'client-marks',
     'credentials',
     'events-by-type',
+    'held',
     'import-locks',
     'records',
     'salts',

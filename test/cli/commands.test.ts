@@ -116,7 +116,7 @@ test('migrate says which migrations it applied, and when there was none', async 
   const first = await printed('new.db', 'migrate')
   assert.equal(
     first,
-    'up to date; applied 6 migrations: records, events-by-type, salts, credentials, client-marks, import-locks',
+    'up to date; applied 7 migrations: records, events-by-type, salts, held, credentials, client-marks, import-locks',
   )
   assert.equal(
     await printed('new.db', 'migrate', '--check'),

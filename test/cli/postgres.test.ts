@@ -51,6 +51,7 @@ describe('migrate', () => {
       'client-marks',
       'credentials',
       'events-by-type',
+      'held',
       'import-locks',
       'records',
       'salts',

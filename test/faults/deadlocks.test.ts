@@ -201,7 +201,6 @@ test('writers of the same customers and values meet no deadlock on PostgreSQL', 
   assert.deepEqual(counted, ['0'])
   assert.deepEqual(orderFaults(await readOrder(ask, 'postgres'), seen), [])
   assert.deepEqual(await ask(sharedAddresses), [])
-  assert.deepEqual(await ask('select digest from bursar.claim'), [])
   const checked = await runBursar(server.url('owner', database), ['migrate', '--check'])
   assert.match(checked.out, /no integrity faults in \d+ records/, checked.err)
 })

@@ -1,4 +1,4 @@
-import { fullTable } from '../../contract/resource.ts'
+import { fullTable, type Resource } from '../../contract/resource.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { limits } from '../../platform/limits.ts'
 import { systemTime } from '../../platform/time.ts'
@@ -9,6 +9,7 @@ import type { ErasedPart, ErasedRecords, ErasePlace } from '../records/erasure.t
 import { termRowsOf } from '../records/terms.ts'
 import type { OperatorRecords } from '../records.ts'
 import { isTrue, type NamedRow, optionalText, optionalWhole, text, whole } from '../row.ts'
+import { type LetGo, letGoStatements } from '../schema/held-values.ts'
 import type { Reads, Session, Transact, Value } from '../session.ts'
 import { type EraseStatements, eraseStatements, type RowSet } from './erase-statements.ts'
 
@@ -155,6 +156,13 @@ async function eraseRows(step: Step, customer: bigint) {
     const live = erased.filter(({ deleted }) => !isTrue(deleted)).length
     if (live > 0) await step.run(statements.countErased, [customer, live, resource.kind])
     if (resource.terms !== undefined) await eraseTerms(step, customer, erased)
+    for (const { text, values } of letGoStatements(
+      resource,
+      step.dialect,
+      heldBy(resource, erased),
+    )) {
+      await step.run(text, values)
+    }
     if (full === undefined) continue
     // Both tables of a kind with a mask lose a record at once, or it would look damaged.
     const pairs = statements.erasePairs(fullTable(resource))
@@ -167,6 +175,17 @@ async function eraseRows(step: Step, customer: bigint) {
   for (const set of [...statements.others, statements.answers]) await take(set)
   return { removed: { ...nothing, records, versions, feeEvents }, left }
 }
+
+/** The values that the customer held by records which were erased. */
+const heldBy = ({ uniqueMembers, exclusive }: Resource, erased: readonly NamedRow[]): LetGo =>
+  erased.flatMap((row) => {
+    const networks =
+      exclusive === undefined ? [] : (optionalText(row, 'networks')?.split(' ') ?? [])
+    return [
+      ...['id', ...uniqueMembers].map((member) => ({ member, value: optionalText(row, member) })),
+      ...networks.map((member) => ({ member, value: optionalText(row, 'exclusive_key') })),
+    ].flatMap(({ member, value }) => (value === undefined ? [] : { member, value }))
+  })
 
 /** A record that was erased tells which terms it had. */
 async function eraseTerms(

@@ -21,11 +21,21 @@ export function eraseStatements(dialect: Dialect) {
 
 /** What is deleted, in this order. */
 function rowSets(dialect: Dialect) {
-  const { listedId, hex } = dialect
+  const { listedId, hex, joined, jsonTexts } = dialect
   const kinds = resources.map((resource) => {
-    const { table, mask, terms } = resource
+    const { table, mask, terms, uniqueMembers, exclusive } = resource
     const ofTerms = terms === undefined ? '' : `, terms, ${hex('position')} as place`
-    const returns = `${listedId.of(table)} as id, deleted${ofTerms}`
+    const ofValues = [
+      ...uniqueMembers,
+      ...(exclusive === undefined
+        ? []
+        : [
+            'exclusive_key',
+            `(select ${joined('network.value', ' ')}
+          from ${jsonTexts('body', exclusive.networks, 'network')}) as networks`,
+          ]),
+    ]
+    const returns = [`${listedId.of(table)} as id`, 'deleted', ...ofValues].join(', ') + ofTerms
     return {
       resource,
       listed: rowSet(dialect, table, 'customer, deleted, position', { returns }),

@@ -1,11 +1,13 @@
 import type { RecordFaultCode } from '../../contract/fault-codes.ts'
-import type { Exclusive, Resource } from '../../contract/resource.ts'
+import type { Resource } from '../../contract/resource.ts'
 import type { Dialect } from '../dialect.ts'
 import { isLive } from '../integrity/record-content.ts'
 import type { MergeOptions } from '../records/import.ts'
 import { customerId } from '../schema/customers.ts'
-import { sameRecord, stageStored, storedInFull } from './merge-statements.ts'
-import { contentColumns } from './staging.ts'
+import { heldMembers } from '../schema/held-values.ts'
+import { heldTable } from '../schema/tables.ts'
+import { stageStored, storedInFull } from './merge-statements.ts'
+import { contentColumns, sameRecord } from './staging.ts'
 
 type Allowed = Pick<MergeOptions, 'allowOlder' | 'takeOver'>
 
@@ -21,20 +23,16 @@ export function conflictQueries(resource: Resource, dialect: Dialect): ConflictQ
       ...(hasRepeats ? [repeatedIds(resource)] : []),
       repeatedKey('ref_id', ['customer_id', 'ref_id'], 'id'),
       ...resource.uniqueMembers.map((member) => repeatedKey(member, [member], 'id')),
-      ...(resource.exclusive === undefined
-        ? []
-        : [
-            repeatedKey(
-              ownedMembers(resource),
-              exclusiveColumns(resource.exclusive),
-              'customer_id',
-            ),
-          ]),
+      ...(resource.exclusive === undefined ? [] : [repeatedAddress(resource, dialect)]),
     ],
     withStore: ({ allowOlder, takeOver }) => [
-      ...storedConflicts(resource, dialect)
-        .filter(({ code }) => takeOver !== true || code !== 'held')
-        .map((conflict) => storedConflict(resource, dialect, conflict)),
+      ...(takeOver === true ? [] : heldByOthers(resource, dialect)),
+      ...storedConflicts(resource, dialect).map(
+        (
+          conflict,
+        ) => `${selectConflict({ ...conflict, line: 'distinct staged.line', member: `'${conflict.member}'` })}
+    from ${conflicting(resource, dialect, conflict)}`,
+      ),
       ...(allowOlder ? [] : [olderThanStored(resource, dialect)]),
     ],
   }
@@ -42,13 +40,11 @@ export function conflictQueries(resource: Resource, dialect: Dialect): ConflictQ
 
 /** Members that together belong to one customer. */
 export const ownedMembers = ({ exclusive }: Pick<Resource, 'exclusive'>): string =>
-  exclusive === undefined ? '' : [...exclusive.within, exclusive.member].join(' and ')
-
-/** The columns by which they are compared. */
-const exclusiveColumns = ({ within }: Exclusive) => [...within, 'exclusive_key']
+  exclusive === undefined ? '' : `${exclusive.network} and ${exclusive.member}`
 
 /** The columns of a conflict; the queries are joined, so each has all of them. */
-export const conflictColumns = 'line, member, code, other_line, holder, holder_customer'
+export const conflictColumns =
+  'line, member, code, other_line, holder, holder_customer, value, networks'
 
 type Conflict = {
   readonly line?: string
@@ -60,6 +56,9 @@ type Conflict = {
   /** The stored record that it conflicts with, if a reason names it, and its customer. */
   readonly holder?: string
   readonly holderCustomer?: string
+  /** The value, and other networks than that of the record, where these have it. */
+  readonly value?: string
+  readonly networks?: string
 }
 
 const selectConflict = ({
@@ -69,9 +68,12 @@ const selectConflict = ({
   otherLine = 'cast(null as bigint)',
   holder = 'cast(null as text)',
   holderCustomer = 'cast(null as text)',
+  value = 'cast(null as text)',
+  networks = 'cast(null as text)',
 }: Conflict): string => `
     select ${line} as line, ${member} as member, '${code}' as code, ${otherLine} as other_line,
-      ${holder} as holder, ${holderCustomer} as holder_customer`
+      ${holder} as holder, ${holderCustomer} as holder_customer,
+      ${value} as value, ${networks} as networks`
 
 /** An id that the file repeats with other content; the first line that has it is not at fault. */
 function repeatedIds(resource: Resource): string {
@@ -116,6 +118,49 @@ const repeatedKey = (
     where staged.sequence > repeated.first_sequence`
 }
 
+/** An address that records of several customers have within the file, on one network. */
+function repeatedAddress(resource: Resource, dialect: Dialect): string {
+  const rows = heldMembers(resource, dialect, 'staged').slice(-1)
+  const named = rows.map(
+    ({ member, rows: networks, isHeld }) => `
+        select staged.*, ${member} as on_network from staged_line as staged ${networks}
+        where ${isHeld} and staged.exclusive_key in (
+          select exclusive_key from staged_line group by exclusive_key having count(*) > 1)`,
+  )
+  const conflict = {
+    line: 'later.line',
+    member: `'${ownedMembers(resource)}'`,
+    code: 'repeated',
+    otherLine: 'min(repeated.first_line)',
+    ...onNetworks(resource, dialect, 'later', 'later.on_network'),
+  } as const
+  return `${selectConflict(conflict)}
+    from (
+      select exclusive_key, on_network, min(line) as first_line, min(sequence) as first_sequence
+      from (${named.join('')}) as named
+      group by exclusive_key, on_network having count(distinct customer_id) > 1
+    ) as repeated
+    join (${named.join('')}) as later
+      on later.exclusive_key = repeated.exclusive_key and later.on_network = repeated.on_network
+    where later.sequence > repeated.first_sequence
+    group by later.line`
+}
+
+/** The value and the networks of a conflict, of lines that are grouped; none on their own one. */
+function onNetworks(
+  { exclusive }: Resource,
+  { joined, jsonMember }: Dialect,
+  row: string,
+  network: string,
+): Pick<Conflict, 'value' | 'networks'> {
+  if (exclusive === undefined) return {}
+  const isOwn = `case when ${network} = ${row}.${exclusive.network} then 1 else 0 end`
+  return {
+    value: `min(${jsonMember(`${row}.full_body`, exclusive.member)})`,
+    networks: `case when max(${isOwn}) = 0 then ${joined(network, ' ')} end`,
+  }
+}
+
 type StoredConflict = {
   readonly member: string
   readonly code: RecordFaultCode
@@ -150,7 +195,6 @@ function storedConflicts(resource: Resource, dialect: Dialect): readonly StoredC
   const { key, of } = dialect.listedId
   const isOther = `${key('stored')} <> ${key('staged')}`
   return [
-    ...heldConflicts(resource, dialect),
     {
       member: orderBy,
       code: 'fixed',
@@ -176,31 +220,60 @@ function storedConflicts(resource: Resource, dialect: Dialect): readonly StoredC
   ]
 }
 
-/**
- * A value that a record of another customer has, which an operator may take over. A customer
- * without records has no number yet.
- */
-function heldConflicts(
-  resource: Resource,
-  { listedId: { key, of } }: Dialect,
-): readonly StoredConflict[] {
+/** Values that another customer holds. A record that is lost holds its values too. */
+function heldByOthers(resource: Resource, dialect: Dialect): readonly string[] {
+  const { tableName, indexedBy, listedId } = dialect
+  const { kind, table } = resource
+  const storedId = listedId.of('stored')
+  return heldMembers(resource, dialect, 'staged').map((held) => {
+    const [isId, isAddress] = [held.member === `'id'`, held.rows !== '']
+    const conflict = {
+      member: isAddress ? `'${ownedMembers(resource)}'` : held.member,
+      code: 'held',
+      holder: `min(cast(${isId ? 'staged.id' : storedId} as text))`,
+      holderCustomer: `min(${customerId(dialect, 'held.customer')})`,
+      ...(isAddress && onNetworks(resource, dialect, 'staged', 'held.member')),
+    } as const
+    const stored = `left join ${tableName(table)} as stored ${indexedBy(held.index)}
+        on ${held.hasValue('held')} and stored.customer = held.customer`
+    return `${selectConflict(conflict)}
+    from staged ${held.rows} cross join ${tableName(heldTable)} as held ${isId ? '' : stored}
+    where staged.id is not null and ${held.isHeld} and held.kind = '${kind}'
+      and held.member = ${held.member} and held.value = ${held.value}
+      and held.customer is distinct from staged.customer
+      ${isId ? '' : `and (stored.position is null or ${notReplaced(storedId)})`}
+      ${isAddress ? `and not ${isStoredAsItIs(resource, dialect)}` : ''}
+    group by staged.line`
+  })
+}
+
+/** Two records that had one value before values were held may stay, but not change and keep it. */
+const isStoredAsItIs = ({ table }: Resource, dialect: Dialect): string => `exists (
+        select 1 from ${dialect.tableName(table)} as stored ${dialect.indexedBy(`${table}_by_id`)}
+        where ${sameRecord(dialect)} and stored.deleted = false and stored.body = staged.full_body
+          and stored.updated_at is not distinct from staged.updated_at
+          and stored.source_version is not distinct from staged.source_version)`
+
+/** Records of other customers from which an operator may take a value that they have. */
+function losers(resource: Resource, dialect: Dialect): readonly StoredConflict[] {
+  const { key, of } = dialect.listedId
   const { uniqueMembers, exclusive } = resource
-  const held = (member: string, index: string, where: string): StoredConflict => ({
+  const isOther = 'stored.customer is distinct from staged.customer'
+  const ofOther = `${bothHold} and ${notReplaced(of('stored'))} and ${isOther}`
+  const lose = (member: string, index: string, where: string): StoredConflict => ({
     member,
     code: 'held',
     index,
-    where: `${where} and stored.customer is distinct from staged.customer`,
+    where,
   })
-  const ofOther = `${bothHold} and ${notReplaced(of('stored'))}`
   return [
-    held(
+    lose(
       'id',
       'by_id',
-      `${key('stored')} = ${key('staged')} and ${isLive}
-      and staged.id_taken = 0`,
+      `${key('stored')} = ${key('staged')} and ${isLive} and staged.id_taken = 0 and ${isOther}`,
     ),
     ...uniqueMembers.map((member) =>
-      held(
+      lose(
         member,
         `${member}_identity`,
         `${sameKey(member)} and stored.stored_at >= 0 and ${ofOther}`,
@@ -209,10 +282,13 @@ function heldConflicts(
     ...(exclusive === undefined
       ? []
       : [
-          held(
+          lose(
             ownedMembers(resource),
             'by_exclusive_key',
-            `${sameKey(...exclusiveColumns(exclusive))} and ${ofOther}`,
+            `${sameKey('exclusive_key')} and ${ofOther} and exists (
+        select 1 from ${dialect.jsonTexts('stored.body', exclusive.networks, 'theirs')}
+        where theirs.value in (
+          select ours.value from ${dialect.jsonTexts('staged.full_body', exclusive.networks, 'ours')}))`,
           ),
         ]),
   ]
@@ -231,21 +307,6 @@ const conflicting = (
     staged cross join ${tableName(table)} as stored ${indexedBy(`${table}_${index}`)}
     where staged.id is not null and ${where}`
 
-/** A value that is held has one holder, or several records of one customer. */
-function storedConflict(resource: Resource, dialect: Dialect, conflict: StoredConflict): string {
-  const { code } = conflict
-  const member = `'${conflict.member}'`
-  const from = conflicting(resource, dialect, conflict)
-  if (code !== 'held') {
-    return `${selectConflict({ line: 'distinct staged.line', member, code })}
-    from ${from}`
-  }
-  const holder = `min(cast(${dialect.listedId.of('stored')} as text))`
-  const holderCustomer = `min(${customerId(dialect, 'stored.customer')})`
-  return `${selectConflict({ member, code, holder, holderCustomer })}
-    from ${from} group by staged.line`
-}
-
 const olderThanStored = ({ table }: Resource, dialect: Dialect): string => `${selectConflict({
   member: `case when stored.source_version is null then 'updated_at' else 'source_version' end`,
   code: 'older',
@@ -255,11 +316,30 @@ const olderThanStored = ({ table }: Resource, dialect: Dialect): string => `${se
       when stored.source_version is null then staged.updated_at < stored.updated_at
       else coalesce(staged.source_version, -1) < stored.source_version end`
 
-/** The customers of the stored records from which the staged ones take a value. */
-export const losingCustomers = (resource: Resource, dialect: Dialect): string =>
-  heldConflicts(resource, dialect)
-    .map((conflict) => `select stored.customer from ${conflicting(resource, dialect, conflict)}`)
-    .join(' union ')
+/**
+ * The other customers of which a merge may change something: with `takeOver` those that lose a
+ * value, and those of records that have an address which the replaced versions have too.
+ */
+export function otherCustomers(
+  resource: Resource,
+  dialect: Dialect,
+  takeOver: boolean,
+): string | undefined {
+  const { tableName, indexedBy } = dialect
+  const { table, exclusive } = resource
+  const queries = (takeOver ? losers(resource, dialect) : []).map(
+    (conflict) => `select stored.customer from ${conflicting(resource, dialect, conflict)}`,
+  )
+  if (exclusive !== undefined) {
+    queries.push(`select also.customer
+      from staged cross join ${tableName(table)} as stored ${indexedBy(`${table}_by_id`)}
+        cross join ${tableName(table)} as also ${indexedBy(`${table}_by_exclusive_key`)}
+      where staged.id is not null and ${sameRecord(dialect)} and stored.deleted = false
+        and also.exclusive_key = stored.exclusive_key and also.deleted = false
+        and also.customer <> stored.customer`)
+  }
+  return queries.length === 0 ? undefined : queries.join(' union ')
+}
 
 /**
  * Stages the stored records from which the staged ones take an id, an address or a memo, as they
@@ -268,7 +348,7 @@ export const losingCustomers = (resource: Resource, dialect: Dialect): string =>
  */
 export function stageLosers(resource: Resource, dialect: Dialect): string {
   const { of, is } = dialect.listedId
-  const taken = heldConflicts(resource, dialect).map(
+  const taken = losers(resource, dialect).map(
     (conflict) => `
         select stored.customer, ${of('stored')} as id, staged.line, staged.file,
           ${conflict.member === 'id' ? 1 : 0} as loses_id

@@ -2,13 +2,14 @@ import assert from 'node:assert/strict'
 import { type RecordFaultCode, recordFaultCodes } from '../../contract/fault-codes.ts'
 import type { RecordFault, Resource } from '../../contract/resource.ts'
 import { limits } from '../../platform/limits.ts'
+import { printable } from '../../values/printable.ts'
 import {
   type FoundFaults,
   joinFaults,
   type LineName,
   type RejectedRecord,
 } from '../records/import.ts'
-import { type NamedRow, optionalWhole, text, whole } from '../row.ts'
+import { type NamedRow, optionalText, optionalWhole, text, whole } from '../row.ts'
 import type { Session } from '../session.ts'
 import { conflictColumns, ownedMembers } from './conflict-queries.ts'
 
@@ -47,7 +48,7 @@ export async function rejectConflicts(
   session: Session,
   queries: readonly string[],
   read: ReadConflict,
-  reject: Reject,
+  { leaveOut, reject }: { readonly leaveOut: readonly string[]; readonly reject: Reject },
 ): Promise<number> {
   const fill = `
     insert into rejected
@@ -58,9 +59,8 @@ export async function rejectConflicts(
   for (let found = -1; found !== 0; rejected += found) {
     await session.run(fill)
     found = await passOn(session, read, reject)
-    await session.run(`
-      delete from staged_line where line in (select line from rejected);
-      delete from rejected`)
+    if (found > 0) for (const text of leaveOut) await session.run(text)
+    await session.run('delete from rejected')
   }
   return rejected
 }
@@ -118,13 +118,14 @@ function reasonOf(resource: Resource, { member, code, row, nameLine }: Found): s
   switch (code) {
     case 'repeated': {
       const line = nameLine(Number(optionalWhole(row, 'other_line') ?? 0n))
-      const owner = isOwned ? "another customer's record" : 'another record'
+      const owner = isOwned ? `another customer's record${placeOn(row)}` : 'another record'
       return `stands in ${line} too, ${member === 'id' ? 'with other content' : `in ${owner}`}`
     }
     case 'held': {
       const verb = isOwned ? 'are' : 'is'
-      const holder = `${text(row, 'holder')} of customer "${text(row, 'holder_customer')}"`
-      return `${verb} held by the ${noun} ${holder}; --take-over withdraws that record`
+      const holder = optionalText(row, 'holder') ?? '(lost)'
+      const customer = `customer "${text(row, 'holder_customer')}"`
+      return `${verb} held by the ${noun} ${holder} of ${customer}${placeOn(row)}; --take-over withdraws that record`
     }
     case 'taken':
       return `is already the ${member} of another ${noun} of this customer`
@@ -134,4 +135,12 @@ function reasonOf(resource: Resource, { member, code, row, nameLine }: Found): s
       assert.equal(code, 'older')
       return 'is older than what is stored; --allow-older takes it all the same'
   }
+}
+
+/** The value, and the networks on which it conflicts, where none is that of the line. */
+function placeOn(row: NamedRow): string {
+  const networks = optionalText(row, 'networks')
+  if (networks === undefined) return ''
+  const names = [...new Set(networks.split(' '))].toSorted()
+  return ` (${printable(text(row, 'value'))} on ${names.join(', ')})`
 }

@@ -32,7 +32,10 @@ export type StagingArea = {
   stage(row: readonly StagedValue[], record: SealedRecord): Promise<void> | undefined
   /** Adds a row to `known`, as `stage` does. */
   noteKnown(row: readonly StagedValue[]): Promise<void> | undefined
-  /** Runs work, once, over the staging tables with all their rows. */
+  /**
+   * Runs work over the staging tables with all their rows. It may run it again from the start, if
+   * `locked` has found out before its work that another writer came in between.
+   */
   withStaged<T>(work: (staged: StagedLines) => Promise<T>, onStep?: OnStep): Promise<T>
   close(): Promise<void>
 }
@@ -40,10 +43,10 @@ export type StagingArea = {
 type StagedLines = {
   readonly session: Session
   /**
-   * Runs work in a transaction that keeps other writers from the staged customers and values, and
-   * with `takeOver` from the customers that lose one.
+   * Runs work in a transaction that keeps other writers from the staged customers and, with
+   * `takeOver`, from those that lose a value. `hold` adds customers and holds the staged values.
    */
-  locked<T>(work: () => Promise<T>, takeOver: boolean): Promise<T>
+  locked<T>(hold: () => Promise<void>, work: () => Promise<T>, takeOver: boolean): Promise<T>
   readonly storing: Storing
 }
 
@@ -70,6 +73,8 @@ async function openLoad(deps: LoadDeps, resource: Resource): Promise<RecordLoad>
   const rowOf = stagedRows(stagingOf(resource, dialect))
   const conflicts = conflictQueries(resource, dialect)
   const merge = mergeStatements(resource, dialect)
+  const { leaveOut: leave, holdAgain } = merge.held
+  const leaveOut = [...leave('line in (select line from rejected)'), ...holdAgain]
   const known = await openKnownRecords(area.reader, resource, { dialect, seals })
   // The lines of sealed kinds wait on a disk too.
   const cipher = isSealedKind(resource) ? openPassingCipher() : undefined
@@ -115,7 +120,9 @@ async function openLoad(deps: LoadDeps, resource: Resource): Promise<RecordLoad>
     if (stored.faultCount > 0) return refused(stored)
     const all = [...conflicts.withinFile(repeats), ...withStore]
     const rejected =
-      reject === undefined ? 0 : await rejectConflicts(session, all, readConflict, reject)
+      reject === undefined
+        ? 0
+        : await rejectConflicts(session, all, readConflict, { leaveOut, reject })
     if (isSealedKind(resource) && !options.dryRun) {
       await settleKeys(session, { dialect, seals, clock }, resource, made)
     }
@@ -144,8 +151,8 @@ async function openLoad(deps: LoadDeps, resource: Resource): Promise<RecordLoad>
       return sealed instanceof Promise ? sealed.then(stage) : stage(sealed)
     },
     check: (options) => area.withStaged(({ session }) => allFaults(session, options)),
-    merge: ({ reject, ...given }) =>
-      area.withStaged(async (staged) => {
+    merge: ({ reject, ...given }) => {
+      const run = async (staged: StagedLines) => {
         const { session } = staged
         const shown: MergeOptions['reject'] = ({ raw, ...rejected }) =>
           reject?.({ ...rejected, raw: cipher?.show(raw) ?? raw })
@@ -157,9 +164,23 @@ async function openLoad(deps: LoadDeps, resource: Resource): Promise<RecordLoad>
             ? await faultsOf(session, conflicts.withinFile(repeats))
             : noFaults
         if (within.faultCount > 0) return refused(await allFaults(session, options))
-        const merge = () => mergeLocked(staged, { repeats }, options)
-        return await staged.locked(merge, options.takeOver ?? false)
-      }, given.onStep),
+        const hold = async () => {
+          if (options.dryRun) return
+          await session.run(merge.addCustomers)
+          await session.run(merge.held.hold)
+        }
+        const work = async () => {
+          const report = await mergeLocked(staged, { repeats }, options)
+          if (report.faultCount > 0) throw new Refused(report)
+          return report
+        }
+        return await staged.locked(hold, work, options.takeOver ?? false)
+      }
+      return area.withStaged(run, given.onStep).catch((error: unknown) => {
+        if (error instanceof Refused) return error.report
+        throw error
+      })
+    },
     close: area.close,
   }
 }
@@ -169,6 +190,17 @@ const anyOf = (queries: readonly string[]): string =>
   `select exists (${queries.map((query) => `select 1 from (${query}) as found`).join(' union all ')}) as holds`
 
 type Allowed = Pick<MergeOptions, 'allowOlder' | 'takeOver'>
+
+/** Rolls a merge back that has held values already. */
+class Refused extends Error {
+  override readonly name = 'Refused'
+  readonly report: MergeReport
+
+  constructor(report: MergeReport) {
+    super('the records conflict')
+    this.report = report
+  }
+}
 
 const refused = (found: FoundFaults): MergeReport => ({
   ...found,

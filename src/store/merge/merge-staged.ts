@@ -56,6 +56,7 @@ export async function mergeStaged(
   }
   const remaining = hasReplaced ? await byFile('staged') : unique
   const replaced = hasReplaced ? await countByFile(session, merge.countReplaced) : noneByFile
+  if (takeOver) await session.run(merge.held.noteTaken)
   const losers = { text: stageLosers(resource, dialect), values: [now] }
   const withdrawn = takeOver ? (await session.rows(losers)).length : 0
   const [left, changed] = [sumOf(remaining), sumOf(replaced)]
@@ -69,11 +70,16 @@ export async function mergeStaged(
   const noted = origins.map((origin, file) => ({ file, ...origin, takesOver: takeOver }))
   await noteOrigins(session, dialect, noted)
   await session.run(merge.addCustomers)
+  const replaces = changed + withdrawn > 0
+  const { noteReplaced, settle } = merge.held
+  const isLetGo = replaces && noteReplaced !== undefined
+  if (isLetGo) await session.run(noteReplaced)
   // A changed record is stored beside its previous version.
   await parts.storing({ added, written: added + 2 * (changed + withdrawn) }, async () => {
-    const does = { adds: added > 0, replaces: changed + withdrawn > 0, storedAt }
+    const does = { adds: added > 0, replaces, storedAt }
     for (const statement of merge.changes(does)) await session.rows(statement)
   })
+  if (isLetGo || takeOver || rejected > 0) for (const text of settle) await session.run(text)
   for (const [file, { from }] of origins.entries()) {
     if ('clientId' in from) continue
     const countOf = (counted: CountedFiles) => counted.get(file) ?? 0

@@ -11,6 +11,8 @@ import {
 import { addTerms, hasTerms, removeTerms } from '../schema/record-terms.ts'
 import { filterColumns, filterValue, memberColumns } from '../schema/tables.ts'
 import type { Statement } from '../session.ts'
+import { heldStatements } from './held.ts'
+import { sameRecord } from './staging.ts'
 
 type Changes = {
   readonly adds: boolean
@@ -109,6 +111,7 @@ export function mergeStatements(resource: Resource, dialect: Dialect) {
       [...(replaces ? supersede : []), ...(adds ? reach : []), ...insert].map(
         ({ text, isTimed }) => ({ text, values: isTimed ? [storedAt] : [] }),
       ),
+    held: heldStatements(resource, dialect),
   }
 }
 
@@ -123,10 +126,6 @@ const timed = (text: string) => ({ text, isTimed: true })
 const untimed = (text: string) => ({ text, isTimed: false })
 
 const timeOfMerge = ({ parameter }: Pick<Dialect, 'parameter'>): string => parameter(1, 'bigint')
-
-/** The stored row of a staged record. Another customer's row with this id is another record's. */
-export const sameRecord = ({ listedId: { key } }: Dialect, customer = 'staged.customer'): string =>
-  `stored.customer = ${customer} and ${key('stored')} = ${key('staged')}`
 
 /** The row sets of a merge, each as what follows `from`. */
 function rowSets(resource: Resource, dialect: Dialect) {

@@ -8,7 +8,7 @@ import { isTrue, type NamedRow, text, whole } from '../row.ts'
 import type { Form } from '../sealing/customer-key-rows.ts'
 import { staleCustomers } from '../sealing/staged-keys.ts'
 import type { Session, StagedValue, Value } from '../session.ts'
-import { KeysReplaced } from '../unavailable.ts'
+import { CustomersLocked, KeysReplaced } from '../unavailable.ts'
 import { conflictColumns, conflictQueries, stageLosers } from './conflict-queries.ts'
 import { conflictReader } from './find-faults.ts'
 import { timeAfter } from './merge-staged.ts'
@@ -32,14 +32,15 @@ export function putStatements(resource: Resource, dialect: Dialect) {
     readConflict: conflictReader(resource, String),
     within: joined(withinFile(false)),
     stored: joined(withStore({ allowOlder: false })),
-    drop: `delete from staged_line where ${dialect.isAnyOf('line', dialect.parameter(1, 'bigint[]'))}`,
+    leaveOut: merge.held.leaveOut(dialect.isAnyOf('line', dialect.parameter(1, 'bigint[]'))),
+    held: merge.held,
     lastChange: merge.lastChange,
     tidy: [
       ...(merge.keepDeletions === undefined ? [] : [merge.keepDeletions]),
       merge.dropUnchanged,
     ],
-    remaining: `select line, sequence in (select staged.sequence from ${merge.replaced}) as replaces,
-      customer is null as is_new from staged`,
+    remaining: `select line, sequence in (select staged.sequence from ${merge.replaced}) as replaces
+      from staged`,
     addCustomers: merge.addCustomers,
     /** What the versions of the staged records are made of, but for their time. */
     contents: `select line, id, full_checksum as checksum, deleted_at, source_version,
@@ -72,10 +73,10 @@ export type PutLocks = {
   readonly wait?: ((ids: readonly string[], takeOver: boolean) => Promise<void>) | undefined
   /** Locks customers. Returns those that another writer has locked. */
   customers(ids: readonly string[]): Promise<ReadonlySet<string>>
-  /** Claims the values of the staged records, and their customers if these are new. */
-  values(): Promise<void>
-  /** Locks the customers that lose a value to a staged record. */
-  losers(): Promise<void>
+  /** Whether some of those that were asked for may have no row yet. */
+  hasNew(): boolean
+  /** Locks the other customers of which the staged records may change something. */
+  others(takeOver: boolean): Promise<void>
 }
 
 type Batch = {
@@ -112,16 +113,21 @@ export async function putBatch(
   if (locks.wait !== undefined) await waitForOthers(batch, locks.wait)
   const places = await meetingPreconditions(batch, await lockCustomers(batch))
   if (places.length === 0) return outcomes
-  let sent: readonly Promise<unknown>[] = [...stage(batch, places), locks.values()]
+  let sent: readonly Promise<unknown>[] = [...stage(batch, places), ...hold(batch, places)]
   let staged = places
   for (;;) {
     const [dropped] = await Promise.all([findConflicts(batch, staged.length), ...sent])
     if (dropped.size === 0) break
     staged = staged.filter((place) => !dropped.has(place))
-    sent = [run(batch, statements.drop, [statements.dialect.list([...dropped])])]
+    const lines = [statements.dialect.list([...dropped])]
+    sent = [
+      ...statements.leaveOut.map((sql) => run(batch, sql, lines)),
+      ...statements.held.holdAgain.map((sql) => run(batch, sql)),
+    ]
   }
-  if (staged.length > 0) await mergePut(batch, staged)
-  else await Promise.all(empty(batch))
+  const isLeftOut = staged.length < places.length
+  if (staged.length > 0) await mergePut(batch, staged, isLeftOut)
+  else await Promise.all([...settle(batch, isLeftOut), ...empty(batch)])
   return outcomes
 }
 
@@ -129,6 +135,10 @@ const run = ({ session }: Batch, sql: string, values: readonly Value[] = []) =>
   session.rows({ text: sql, values, prepare: true })
 
 const empty = (batch: Batch) => emptyStaging.map((sql) => run(batch, sql))
+
+/** Ends what the records no longer hold, if anything was noted. */
+const settle = (batch: Batch, isNoted: boolean) =>
+  isNoted ? batch.statements.held.settle.map((sql) => run(batch, sql)) : []
 
 const requestAt = ({ requests }: Batch, place: number) => requests[place] as SealedPut
 
@@ -214,6 +224,25 @@ function stage(batch: Batch, places: readonly number[]): readonly Promise<unknow
   return sent
 }
 
+/** Adds the customers of the staged records, and holds their values. It has sent all statements. */
+function hold(batch: Batch, places: readonly number[]): readonly Promise<unknown>[] {
+  const { statements, locks } = batch
+  const sent: Promise<unknown>[] = []
+  if (locks.hasNew()) {
+    sent.push(run(batch, statements.addCustomers))
+    const ids = customersOf(places.map((place) => requestAt(batch, place)))
+    // Another merge may have added one of them by now, and hold it.
+    sent.push(
+      locks.customers(ids).then((locked) => {
+        if (locked.size > 0) throw new CustomersLocked()
+      }),
+    )
+    sent.push(run(batch, statements.numberStaged))
+  }
+  sent.push(run(batch, statements.held.hold))
+  return sent
+}
+
 /** The origins of requests, and the number of its origin, as of a file, for each place. */
 function originsOf(requests: readonly SealedPut[]) {
   const files = new Map<string, Noted>()
@@ -250,7 +279,11 @@ const OLDER: RecordFaultCode = 'older'
 
 const placeOf = (row: NamedRow): number => Number(whole(row, 'line'))
 
-async function mergePut(batch: Batch, staged: readonly number[]): Promise<void> {
+async function mergePut(
+  batch: Batch,
+  staged: readonly number[],
+  isLeftOut: boolean,
+): Promise<void> {
   const { statements, requests, outcomes, now } = batch
   const tidied = statements.tidy.map((sql) => run(batch, sql))
   const stale = isSealedKind(statements.resource)
@@ -259,19 +292,14 @@ async function mergePut(batch: Batch, staged: readonly number[]): Promise<void> 
   const [remaining] = await Promise.all([run(batch, statements.remaining), stale, ...tidied])
   if (stale !== undefined && (await stale).length > 0) throw new KeysReplaced()
   const takesOver = remaining.some((row) => requests[placeOf(row)]?.takeOver === true)
-  if (takesOver) await batch.locks.losers()
+  const hasReplaced = remaining.some((row) => isTrue(row.replaces))
+  if (takesOver || hasReplaced) await batch.locks.others(takesOver)
+  if (takesOver) await run(batch, statements.held.noteTaken)
   const losers = takesOver ? await run(batch, statements.stageLosers, [now]) : []
   const files = new Set(remaining.map((row) => batch.fileOf[placeOf(row)]))
   const origins = batch.origins.filter(({ file }) => files.has(file))
   const noted = noteOrigins(batch.session, statements.dialect, origins)
-  const isNew = remaining.some((row) => isTrue(row.is_new))
-  // Customers are added after the origins, as imports do: two merges wait in one order.
-  if (isNew) await noted
-  const sent = [
-    noted,
-    ...(isNew ? [run(batch, statements.addCustomers)] : []),
-    ...(isNew || losers.length > 0 ? [run(batch, statements.numberStaged)] : []),
-  ]
+  const sent = [noted, ...(losers.length > 0 ? [run(batch, statements.numberStaged)] : [])]
   const [[last], contents] = await Promise.all([
     run(batch, statements.lastChange),
     run(batch, statements.contents),
@@ -288,11 +316,15 @@ async function mergePut(batch: Batch, staged: readonly number[]): Promise<void> 
   const has = (wanted: string) =>
     outcomes.some((outcome) => outcome !== 'later' && outcome?.outcome === wanted)
   const replaces = has('changed') || losers.length > 0
+  const { noteReplaced } = statements.held
+  const isLetGo = replaces && noteReplaced !== undefined
+  const letGo = isLetGo ? [run(batch, noteReplaced)] : []
   const changes = statements.changes({ adds: has('added'), replaces, storedAt })
   const changed = (remaining.length === 0 ? [] : changes).map(({ text, values }) =>
     run(batch, text, values),
   )
-  await Promise.all([...changed, ...empty(batch)])
+  const settled = settle(batch, isLetGo || takesOver || isLeftOut)
+  await Promise.all([...letGo, ...changed, ...settled, ...empty(batch)])
   const unchanged = staged.filter((place) => outcomes[place] === undefined)
   if (unchanged.length === 0) return
   const records = unchanged.map((place) => requestAt(batch, place).record)

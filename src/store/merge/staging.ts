@@ -87,11 +87,16 @@ export const knownRow = (
 
 /** Creates the staging tables of single records, which a session keeps. */
 export const createPutStaging = (staging: Staging, { types }: Dialect): string => `
+  ${createLetGo('')};
   ${createStaging(staging, `customer ${types.customer}`)};
   create temporary view staged as select * from staged_line`
 
 /** To truncate them with each commit would make PostgreSQL plan every statement on them again. */
-export const emptyStaging = ['delete from staged_line', 'delete from staged_origin']
+export const emptyStaging = [
+  'delete from staged_line',
+  'delete from staged_origin',
+  'delete from let_go',
+]
 
 /** Looks the numbers of customers up that have just been added, or whose records were not sent. */
 export const numberStaged = (dialect: Dialect): string =>
@@ -111,6 +116,11 @@ const createStaging = ({ table, columns }: Staging, column: string, onCommit = '
   create temporary table staged_origin (
     file integer primary key, origin bigint, lines_before bigint, taker bigint) ${onCommit}`
 
+/** Creates the table of values that may not be held any more. See store/merge/held.ts. */
+const createLetGo = (onCommit: string): string => `
+  create temporary table let_go (member text, value text) ${onCommit};
+  create unique index let_go_by_value on let_go (value, member)`
+
 /**
  * Creates the staging tables of an import; `onCommit` says what a commit does to them. A query
  * looks up the numbers that it needs: to store them in each line would write all lines again.
@@ -123,10 +133,11 @@ export const createImportStaging = (
   onCommit = '',
 ): string => `
   ${createStaging(staging, '', onCommit)};
+  ${createLetGo(onCommit)};
   create temporary view staged as ${dialect.numbered('staged_line')};
   create temporary table known (${declared(known.columns)}) ${onCommit};
   create temporary table rejected (file integer, line bigint, member text, code text,
-    other_line bigint, holder text, holder_customer text, raw text) ${onCommit}`
+    other_line bigint, holder text, holder_customer text, value text, networks text, raw text) ${onCommit}`
 
 const declared = (columns: Staging['columns']): string =>
   Object.entries(columns)
@@ -137,6 +148,7 @@ export const dropImportStaging = `
   drop view staged;
   drop table staged_line;
   drop table staged_origin;
+  drop table let_go;
   drop table known;
   drop table rejected`
 
@@ -197,3 +209,7 @@ export const dropRepeats = `
   delete from staged_line where exists (
     select 1 from staged_line as earlier
     where earlier.id = staged_line.id and earlier.sequence < staged_line.sequence)`
+
+/** The stored row of a staged record. Another customer's row with this id is another record's. */
+export const sameRecord = ({ listedId: { key } }: Dialect, customer = 'staged.customer'): string =>
+  `stored.customer = ${customer} and ${key('stored')} = ${key('staged')}`

@@ -40,6 +40,8 @@ export const dialect: Dialect = {
       .join(' and '),
   jsonMember: (column, member) => `(${column}::json ->> '${member}')`,
   jsonEntries: (expression) => `json_array_elements(${expression}::json) as entry (value)`,
+  jsonTexts: (column, member, name) =>
+    `json_array_elements_text(${column}::json -> '${member}') as ${name} (value)`,
   longText: (expression) => expression,
   hex: (expression) => `encode(${expression}, 'hex')`,
   bytes: (expression) => `decode(${expression}, 'hex')`,

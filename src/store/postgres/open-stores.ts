@@ -2,9 +2,11 @@ import { openBackground } from '../../background.ts'
 import { limits } from '../../platform/limits.ts'
 import { openOnce } from '../../platform/open-once.ts'
 import type { ServerAddress } from '../../platform/postgres-url.ts'
+import { resources } from '../../resources/catalogue.ts'
 import { openRecordReads } from '../audit/open-record-reads.ts'
 import type { AuditDeps } from '../audit.ts'
 import { openImports } from '../imports/open-imports.ts'
+import { findShared, type SharedValues } from '../integrity/shared-values.ts'
 import type { StoredRows } from '../integrity/stored-rows.ts'
 import type { OpenedStores, SealedDeps, StoreDeps } from '../opened-stores.ts'
 import type { RecordReads } from '../record-reads.ts'
@@ -18,7 +20,7 @@ import { openPostgresAudit } from './open-postgres-audit.ts'
 import { openPostgresCredentials } from './open-postgres-credentials.ts'
 import { openOperatorServers, openServiceSessions, type PostgresSessions } from './open-sessions.ts'
 import { openPostgresStore } from './records/open-postgres-store.ts'
-import { ownerRows, schemaFaults } from './schema/check-schema.ts'
+import { ownerReads, ownerRows, schemaFaults } from './schema/check-schema.ts'
 import { appliedTo } from './schema/migrate.ts'
 import { rowsOf } from './session.ts'
 
@@ -59,6 +61,10 @@ export function checkPostgres<T>(
     records: await checkRecords(ownerRows(owner, sealing, clock)),
   }))
 }
+
+/** Values that records of several customers have, as the owner finds them. */
+export const sharedInPostgres = (addresses: readonly ServerAddress[]): Promise<SharedValues> =>
+  withPrimary(addresses, (owner) => findShared(ownerReads(owner), dialect, resources))
 
 function postgresStores(
   sources: SealedDeps,

@@ -3,7 +3,14 @@ import type { Dialect } from '../dialect.ts'
 import { unpairedQuery } from '../integrity/stored-rows.ts'
 import { text, whole } from '../row.ts'
 import { customerNumber } from '../schema/customers.ts'
-import { historyTables, isCurrent, nameTables, recordTables, termTable } from '../schema/tables.ts'
+import {
+  heldTable,
+  historyTables,
+  isCurrent,
+  nameTables,
+  recordTables,
+  termTable,
+} from '../schema/tables.ts'
 import type { Seals } from '../sealing/seals.ts'
 import type { Reads, Session, Transact } from '../session.ts'
 import { exportLine, readStoredRecord, storedRecords, unexportable } from './stored-record.ts'
@@ -62,7 +69,14 @@ export const clearRecords = (
   others: readonly string[],
 ): Promise<void> =>
   transact(async ({ run }) => {
-    for (const table of [...recordTables, ...historyTables, ...nameTables, termTable, ...others]) {
+    for (const table of [
+      ...recordTables,
+      ...historyTables,
+      ...nameTables,
+      termTable,
+      heldTable,
+      ...others,
+    ]) {
       await run(`delete from ${tableName(table)}`)
     }
     // The next page of each kind must not have the entity tag of a page from before.

@@ -10,6 +10,7 @@ import {
   createImportRegistry,
   createQuoteTables,
 } from './credential-tables.ts'
+import { endFilling, type Filling, fillHeld } from './fill-held.ts'
 import { createMarks } from './mark-tables.ts'
 import { addColumn, createKind, indexAllEvents, indexEvents } from './record-tables.ts'
 import { createTermTable } from './record-terms.ts'
@@ -23,6 +24,8 @@ export type Step = {
   readonly name: string
   readonly database: DatabaseName
   readonly sql: string
+  /** Runs before the SQL, each batch in its own transaction, until there is no more to do. */
+  readonly filling?: Filling | undefined
   /** Kept with the name, so that a later edit of the step is noticed. */
   readonly fingerprint: string
 }
@@ -37,6 +40,7 @@ export type LaterStep =
   | (Pick<Step, 'name' | 'database'> & {
       /** `kinds` are those of 0.1.0. */
       readonly sql: (dialect: Dialect, kinds: readonly Resource[]) => string
+      readonly filling?: (dialect: Dialect, kinds: readonly Resource[]) => Filling
     })
 
 /** In the order of their releases. A released step is never edited. */
@@ -45,6 +49,7 @@ export const laterSteps: readonly LaterStep[] = [
   { name: 'client-marks', database: 'credentials', sql: createMarks },
   { name: 'salts', database: 'records', sql: addSalts },
   { name: 'import-locks', database: 'credentials', sql: addImportLock },
+  { name: 'held', database: 'records', sql: endFilling, filling: fillHeld },
 ]
 
 /**
@@ -81,7 +86,7 @@ export function schemaSteps(
       const sql = addColumn(resource, step.addColumn, dialect)
       return { name: `${step.kind}.${step.addColumn}`, database: 'records', sql }
     }
-    return { ...step, sql: step.sql(dialect, first) }
+    return { ...step, sql: step.sql(dialect, first), filling: step.filling?.(dialect, first) }
   }
   const records = [
     createSharedTables(dialect),
@@ -96,12 +101,15 @@ export function schemaSteps(
     createAuditTables(dialect),
     own.credentials,
   ]
-  const steps = [
+  const steps: readonly Omit<Step, 'fingerprint'>[] = [
     { name: 'records', database: 'records', sql: records.join('\n') },
     { name: 'credentials', database: 'credentials', sql: credentials.join('\n') },
     ...[...later, ...(own.later ?? [])].map(sqlOf),
-  ] as const
-  return steps.map((step) => ({ ...step, fingerprint: fingerprintOf(step.sql) }))
+  ]
+  return steps.map((step) => ({
+    ...step,
+    fingerprint: fingerprintOf(`${step.filling?.begin ?? ''} ${step.sql}`),
+  }))
 }
 
 /** Comments and white space may be edited: they do not change what a step does. */

@@ -25,6 +25,9 @@ export const nameTables: readonly string[] = ['customer_name', 'customer_term']
 /** The terms of the records of every customer, which only the operator's reads take. */
 export const termTable = 'record_term'
 
+/** Which customer holds which value; see store/merge/held.ts. */
+export const heldTable = 'held'
+
 /** The tables from which reads of every kind take something. */
 export const sharedTables: readonly string[] = [
   'customer',

@@ -28,6 +28,8 @@ export const dialect: Dialect = {
   // A damaged text has no entries, so that an import can replace it.
   jsonEntries: (expression) =>
     `json_each(case when json_valid(${expression}) then ${expression} end) as entry`,
+  jsonTexts: (column, member, name) =>
+    `json_each(case when json_valid(${column}) then ${column} end, '$.${member}') as ${name}`,
   longText: (expression) => `cast(${expression} as blob)`,
   hex: (expression) => `hex(${expression})`,
   bytes: (expression) => `unhex(${expression})`,

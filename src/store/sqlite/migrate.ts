@@ -4,6 +4,7 @@ import { limits } from '../../platform/limits.ts'
 import { systemTime } from '../../platform/time.ts'
 import type { AppliedAt } from '../opened-stores.ts'
 import { text, whole } from '../row.ts'
+import type { Filling } from '../schema/fill-held.ts'
 import {
   type AppliedStep,
   applyStep,
@@ -17,6 +18,7 @@ import {
 import { beginWriting, openDatabase, prepare, refuseLocked } from './database.ts'
 import { dialect } from './dialect.ts'
 import { emptyLog } from './import/disk-space.ts'
+import { inputOf } from './session.ts'
 
 /** Triggers, and an index as SQLite needs it. */
 export const ownStatements: OwnStatements = {
@@ -54,19 +56,32 @@ export function migrate(db: DatabaseSync, steps: readonly Step[]): boolean {
   // Reading takes no lock, so a file that is up to date opens while an import writes it.
   while (dueSteps(steps, appliedTo(db)).length > 0) {
     using transaction = beginWriting(db)
-    applyNext(db, steps)
+    runNext(db, steps)
     transaction.commit()
     isChanged = true
   }
   return isChanged
 }
 
-function applyNext(db: DatabaseSync, steps: readonly Step[]): void {
+/** Applies the next step, or runs a batch of it. */
+function runNext(db: DatabaseSync, steps: readonly Step[]): void {
   // Another process may have applied it before this transaction began.
   const [step] = dueSteps(steps, appliedTo(db))
   if (step === undefined) return
+  if (step.filling !== undefined && runBatch(db, step.filling)) return
   db.exec(createStepTable(dialect))
   db.exec(applyStep(step, dialect, systemTime.now()))
+}
+
+/** Returns whether there was something left to do. */
+function runBatch(db: DatabaseSync, { begin, batch }: Filling): boolean {
+  db.exec(begin)
+  const running = batch()
+  for (let next = running.next(); ; ) {
+    if (next.done) return next.value
+    const { text: sql, values = [] } = next.value
+    next = running.next(prepare(db, sql).all(...values.map(inputOf)))
+  }
 }
 
 function appliedTo(db: DatabaseSync): readonly (AppliedStep & AppliedAt)[] {

@@ -121,6 +121,6 @@ const putsOver = (transact: () => Transact): PutTransactions => ({
 /** The transaction of a writer is the only one. */
 const noLocks: PutLocks = {
   customers: async () => new Set(),
-  values: async () => {},
-  losers: async () => {},
+  hasNew: () => true,
+  others: async () => {},
 }

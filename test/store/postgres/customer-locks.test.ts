@@ -1,26 +1,21 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import { openLog } from '../../../src/platform/log.ts'
-import { resources } from '../../../src/resources/catalogue.ts'
-import { createPutStaging, indexStaged, stagingOfAll } from '../../../src/store/merge/staging.ts'
 import { openServers } from '../../../src/store/postgres/cluster/servers.ts'
-import { dialect } from '../../../src/store/postgres/dialect.ts'
 import type { Connection } from '../../../src/store/postgres/driver/connection.ts'
 import {
   readingSessions,
   type SessionSettings,
 } from '../../../src/store/postgres/driver/sessions.ts'
-import { openWaitingLocks } from '../../../src/store/postgres/import/put-locks.ts'
 import { openPostgresStore } from '../../../src/store/postgres/records/open-postgres-store.ts'
-import { sessionOf } from '../../../src/store/postgres/session.ts'
 import type { Store } from '../../../src/store/records.ts'
 import { CustomersLocked } from '../../../src/store/unavailable.ts'
 import { orderFaults, readOrder } from '../../support/change-order.ts'
-import { openPostgresTestStore, openTestOperator, resourceOf } from '../../support/record-store.ts'
+import { openPostgresTestStore, openTestOperator } from '../../support/record-store.ts'
 import { aDepositAddress, aFiatAccount, anId, aStatement } from '../../support/records.ts'
 import { setLimits } from '../../support/set-limits.ts'
 import { addressesOf, anyRole, testLoads } from '../../support/test-database.ts'
-import { inAnHour, untilHolds } from '../../support/until.ts'
+import { untilHolds } from '../../support/until.ts'
 import { connectTo } from '../support/postgres-world.ts'
 import { putOne } from '../support/put-one.ts'
 
@@ -194,18 +189,20 @@ test('a commit that takes long holds up no records of other customers, and keeps
   assert.deepEqual(orderFaults(await readOrder(tested.ask)), [])
 })
 
-test('a value is claimed by one transaction at a time, whether the one before it commits or not', async () => {
+test('a value is held by one transaction at a time, whether the one before it commits or not', async () => {
   const [first, second, third] = [openSession(), openSession(), openSession()]
-  const claim = 'begin; insert into bursar.claim values (7)'
-  await first.execute(claim)
-  const claimedSecond = second.execute(claim)
+  const hold = `begin; insert into bursar.held values ('value', 'kind', 'id', 1)
+    on conflict do nothing`
+  await first.execute(hold)
+  await first.execute('commit; begin; delete from bursar.held')
+  const heldBySecond = second.execute(hold)
   await isWaiting(1)
-  await first.execute('delete from bursar.claim; commit')
-  await claimedSecond
-  const claimedThird = third.execute(claim)
+  await first.execute('commit')
+  await heldBySecond
+  const heldByThird = third.execute(hold)
   await isWaiting(1)
   await second.execute('rollback')
-  await claimedThird
+  await heldByThird
   await isWaiting(0)
   for (const session of [first, second, third]) await session.close()
 })
@@ -325,27 +322,4 @@ test('the check of the order finds a writer that does not lock its customer', as
     'acme: 2 versions have the number 2',
     'acme: 0 versions have the number 3',
   ])
-})
-
-test('a record that has waited for its customer releases its values by their index', async () => {
-  // The settings of sessions that store single records. Without them the plan follows statistics.
-  const session = openSession(readingSessions(60_000))
-  await using closing = new AsyncDisposableStack()
-  closing.defer(() => session.close())
-  await session.execute(`begin; ${createPutStaging(stagingOfAll(resources, dialect), dialect)};
-    ${indexStaged};
-    insert into staged_line (sequence, line, file, customer_id, id, ref_id)
-      values (1, 1, 0, 'acme', '${anId(1)}', 'a ref')`)
-  const resource = resourceOf('fiat-accounts')
-  const locks = openWaitingLocks(sessionOf(session), resource, inAnHour())
-  const one = async (text: string) => (await session.query({ text }))[0]?.map(Number)
-  const scans = `select coalesce(seq_scan, 0), coalesce(idx_scan, 0)
-    from pg_stat_xact_user_tables where relid = 'bursar.claim'::regclass`
-  const claimed = 'select count(*) from bursar.claim'
-  await locks.wait?.(['acme'], false)
-  assert.deepEqual(await one(claimed), [2])
-  const [scanned = 0, found = 0] = (await one(scans)) ?? []
-  await locks.release()
-  assert.deepEqual(await one(scans), [scanned, found + 1])
-  assert.deepEqual(await one(claimed), [0])
 })

@@ -127,13 +127,16 @@ for (const { kind } of resources) {
     try {
       const staging = stagingOfAll(resources, dialect)
       await session.execute(`${createPutStaging(staging, dialect)}; ${indexStaged}`)
-      const { stored } = putStatements(resourceOf(kind), dialect)
-      const rows = await session.query({ text: `explain ${stored}` })
-      const plan = rows.map(([line]) => String(line)).join('\n')
-      assert.doesNotMatch(plan, /Seq Scan/, plan)
-      const scans = plan.match(/ on \w+ stored\w*.*\n.*/g) ?? []
-      assert.ok(scans.length > 0, plan)
-      for (const scan of scans) assert.match(scan, /Index Cond: .*staged/, plan)
+      const { stored, held } = putStatements(resourceOf(kind), dialect)
+      const { hold, holdAgain, noteReplaced = hold, noteTaken, settle } = held
+      for (const text of [stored, hold, ...holdAgain, noteReplaced, noteTaken, ...settle]) {
+        const rows = await session.query({ text: `explain ${text}` })
+        const plan = rows.map(([line]) => String(line)).join('\n')
+        assert.doesNotMatch(plan, /Seq Scan/, plan)
+        for (const scan of plan.match(/ on \w+ (stored|held)\w*.*\n.*/g) ?? []) {
+          assert.match(scan, /Index Cond: .*(staged|held\w*\.|let_go|network)/, `${text}\n${plan}`)
+        }
+      }
     } finally {
       await session.close()
     }

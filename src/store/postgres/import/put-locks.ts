@@ -1,102 +1,61 @@
 import type { Resource } from '../../../contract/resource.ts'
 import { limits } from '../../../platform/limits.ts'
 import { systemTime } from '../../../platform/time.ts'
-import { losingCustomers } from '../../merge/conflict-queries.ts'
-import { holds } from '../../merge/known-records.ts'
+import { otherCustomers } from '../../merge/conflict-queries.ts'
 import type { PutLocks } from '../../merge/put-batch.ts'
-import { text } from '../../row.ts'
+import { isTrue, text } from '../../row.ts'
 import type { Session } from '../../session.ts'
 import { CustomersLocked } from '../../unavailable.ts'
 import { dialect } from '../dialect.ts'
 import { textArray } from '../driver/connection.ts'
 import { isEnded, isLockTimeout } from '../driver/failure.ts'
 import { setLocal } from '../driver/sessions.ts'
-import { type Claimed, claimValues } from './claims.ts'
-import { lockImport } from './lock-import.ts'
-
-type TransactionLocks = PutLocks & {
-  /** Releases the claimed values, before the commit. */
-  release(): Promise<void>
-}
+import { lockCustomers, lockedByOthers } from './lock-import.ts'
 
 /**
- * The locks of a batch of single records, which skips customers that others have locked. A wait
- * for a value ends soon, by the lock timeout of the transaction: a batch that holds customers and
- * does not give up could wait in a circle with an import.
+ * The locks of a batch of single records, which skips customers that others have locked. Its wait
+ * for a value ends soon, by the lock timeout of the transaction, because a value of one request
+ * keeps the others of the batch waiting.
  */
-export function openPutLocks(session: Session, resource: Resource): TransactionLocks {
+export function openPutLocks(session: Session, resource: Resource): PutLocks {
   const withoutRow = new Set<string>()
-  const claims = openClaims(session, resource)
   const query = async (statement: string, list: readonly string[]) => {
     const rows = await session.rows({ text: statement, values: [textArray(list)], prepare: true })
     return new Set(rows.map((row) => text(row, 'id')))
   }
   return {
     customers: async (ids) => {
-      const locked = await query(lockCustomers('skip'), ids)
+      const locked = await query(lockListed('skip'), ids)
       const others = ids.filter((id) => !locked.has(id))
       if (others.length === 0) return new Set()
       const present = await query(findCustomers, others)
       for (const id of others) if (!present.has(id)) withoutRow.add(id)
       return present
     },
-    values: async () => {
-      await claims.claim('new')
-      if (withoutRow.size === 0) return
-      // Another merge may have added one before it was claimed here.
-      const added = await query(findCustomers, [...withoutRow])
-      if (added.size > 0) throw new CustomersLocked()
-    },
-    losers: async () => {
-      if (await holds(session, someLoserIsLocked(resource))) throw new CustomersLocked()
-    },
-    release: claims.release,
-  }
-}
-
-/** What a batch has claimed, which is little: it is released by the index. */
-function openClaims(session: Session, resource: Resource) {
-  let digests: readonly string[] = []
-  return {
-    claim: async (claimed: Claimed) => {
-      const statement = `${claimValues(resource, claimed)} returning digest::text`
-      const rows = await session.rows({ text: statement, prepare: true })
-      digests = rows.map((row) => text(row, 'digest'))
-    },
-    release: async () => {
-      if (digests.length === 0) return
-      await session.rows({ text: releaseClaimed, values: [textArray(digests)], prepare: true })
+    hasNew: () => withoutRow.size > 0,
+    others: async (takeOver) => {
+      const others = otherCustomers(resource, dialect, takeOver)
+      if (others === undefined) return
+      const text = lockedByOthers(others)
+      const [row] = await session.rows({ text, prepare: true })
+      if (isTrue(row?.holds)) throw new CustomersLocked()
     },
   }
 }
 
 /**
- * The same for a batch that waits for others. It claims and locks like an import, so it may wait
- * for long, and later it finds that it holds everything.
+ * The same for a batch that waits for others. It locks like an import, so it may wait for long, and
+ * later it finds that it holds everything.
  */
-export function openWaitingLocks(
-  session: Session,
-  resource: Resource,
-  deadline: number,
-): TransactionLocks {
-  const { customers } = openPutLocks(session, resource)
-  const claims = openClaims(session, resource)
-  const run = (text: string) => session.run(`${waitUntil(deadline)}; ${text}`)
-  const claim = async (claimed: Claimed) => {
-    await session.run(waitUntil(deadline))
-    await claims.claim(claimed)
-  }
+export function openWaitingLocks(session: Session, resource: Resource, deadline: number): PutLocks {
   return {
+    ...openPutLocks(session, resource),
     wait: async (ids, takeOver) => {
-      await lockImport({ ...session, run }, resource, { takeOver, claim })
+      await session.run(`${waitUntil(deadline)}; ${lockCustomers(resource, takeOver)}`)
       // A record that is withdrawn is not staged yet.
-      await session.rows({ text: lockCustomers('wait'), values: [textArray(ids)] })
-      await session.run(giveUpSoon)
+      await session.rows({ text: lockListed('wait'), values: [textArray(ids)] })
+      await session.run(waitUntil(deadline))
     },
-    customers,
-    values: async () => {},
-    losers: async () => {},
-    release: claims.release,
   }
 }
 
@@ -122,19 +81,5 @@ const customer = dialect.tableName('customer')
 
 const findCustomers = `select id from ${customer} where id = any($1::text[])`
 
-const lockCustomers = (locked: 'wait' | 'skip'): string =>
+const lockListed = (locked: 'wait' | 'skip'): string =>
   `${findCustomers} order by number ${dialect.forUpdate(locked)}`
-
-/** Locks the customers that lose a value, and says whether it has skipped some. */
-const someLoserIsLocked = (resource: Resource): string => `
-  with losing as materialized (
-    select number from ${customer} where number in (${losingCustomers(resource, dialect)})
-  ), locked as (
-    select number from ${customer} where number in (select number from losing)
-    order by number ${dialect.forUpdate('skip')}
-  )
-  select (select count(*) from locked) < (select count(*) from losing) as holds`
-
-/** By the index, because a scan would pass what is left of large imports. */
-const releaseClaimed = `
-  delete from ${dialect.tableName('claim')} where digest = any($1::bigint[])`

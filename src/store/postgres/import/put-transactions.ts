@@ -24,9 +24,7 @@ export const putTransactions = (servers: Servers): PutTransactions => ({
         ? openWaitingLocks(session, resource, deadline)
         : openPutLocks(session, resource)
       try {
-        const result = await work({ session, locks })
-        await locks.release()
-        return result
+        return await work({ session, locks })
       } catch (error) {
         throw refusalOf(error, waits)
       }
@@ -35,7 +33,7 @@ export const putTransactions = (servers: Servers): PutTransactions => ({
 
 /** Drops the staging tables that another transaction has left to the session. */
 export const dropStaging =
-  'drop view if exists pg_temp.staged; drop table if exists pg_temp.staged_line, pg_temp.staged_origin, pg_temp.known, pg_temp.rejected'
+  'drop view if exists pg_temp.staged; drop table if exists pg_temp.staged_line, pg_temp.staged_origin, pg_temp.let_go, pg_temp.known, pg_temp.rejected'
 
 const created = `
   ${dropStaging};
@@ -54,6 +52,6 @@ const ensureStaging = `
       ${created};
       comment on table staged_line is '${hash('sha256', created)}';
     elsif pg_relation_size('pg_temp.staged_line') > ${limits.putStagingBytesMax} then
-      truncate staged_line, staged_origin;
+      truncate staged_line, staged_origin, let_go;
     end if;
   end $staging$`

@@ -9,6 +9,7 @@ import { type NamedRow, text } from '../../row.ts'
 import type { Seals } from '../../sealing/seals.ts'
 import type { StagedValue, Staging } from '../../session.ts'
 import type { Spool, Spools } from '../../spool.ts'
+import { CustomersLocked } from '../../unavailable.ts'
 import type { Notifier } from '../cluster/notify.ts'
 import type { Servers } from '../cluster/servers.ts'
 import { transact } from '../cluster/transaction.ts'
@@ -16,8 +17,7 @@ import { dialect } from '../dialect.ts'
 import { type Connection, hexOf } from '../driver/connection.ts'
 import { bulkTransaction, setLocal } from '../driver/sessions.ts'
 import { rowsOf, sessionOf } from '../session.ts'
-import { type Claimed, claimValues, releaseValues } from './claims.ts'
-import { lockImport } from './lock-import.ts'
+import { lockCustomers, someIsLocked } from './lock-import.ts'
 import { dropStaging } from './put-transactions.ts'
 
 export type SpooledImportDeps = {
@@ -79,25 +79,29 @@ function openArea(
         const session = sessionOf(connection)
         return await work({
           session,
-          locked: async (merge, takeOver) => {
+          locked: async (hold, merge, takeOver) => {
             onStep?.('customer_lock')
-            const claim = (claimed: Claimed) => session.run(claimValues(resource, claimed))
-            const lock = () => lockImport(session, resource, { takeOver, claim })
+            const lock = async () => {
+              await session.run(lockCustomers(resource, takeOver))
+              await hold()
+            }
             await unlessAborted(connection, signal, lock)
+            if (await someIsLocked(session, resource, takeOver)) throw new LockedMeanwhile()
             onStep?.('checking')
             const report = await merge()
             changed = takeOver ? undefined : (await session.rows(stagedCustomers)).map(customerOf)
-            await session.run(releaseValues)
             return report
           },
           storing: (_counts, store) => store(),
         })
       }
-      const result = await servers.onPrimary(
-        (connection) => transact(connection, () => run(connection)),
-        mergeMs,
-        limits.mergeSessionMs,
-      )
+      const attempt = () =>
+        servers.onPrimary(
+          (connection) => transact(connection, () => run(connection)),
+          mergeMs,
+          limits.mergeSessionMs,
+        )
+      const result = await againIfLocked(attempt)
       notifier.note(changed)
       return result
     },
@@ -105,6 +109,23 @@ function openArea(
       await lines.spool.close()
       await known.spool.close()
     },
+  }
+}
+
+/** Another writer has got a customer of the merge since the customers were locked. */
+class LockedMeanwhile extends Error {
+  override readonly name = 'LockedMeanwhile'
+}
+
+/** Tries a transaction again that would have to lock customers out of their order. */
+async function againIfLocked<T>(attempt: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await attempt()
+    } catch (error) {
+      if (!(error instanceof LockedMeanwhile)) throw error
+      if (tries === limits.mergeTriesMax) throw new CustomersLocked({ cause: error })
+    }
   }
 }
 

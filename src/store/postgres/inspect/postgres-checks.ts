@@ -3,9 +3,12 @@ import type { Config } from '../../../platform/config.ts'
 import { type Check, type Finding, refusalOf } from '../../../platform/finding.ts'
 import { limits } from '../../../platform/limits.ts'
 import { readPostgresUrl, type ServerAddress } from '../../../platform/postgres-url.ts'
-import { optionalWhole, text, whole } from '../../row.ts'
+import { resources } from '../../../resources/catalogue.ts'
+import { findShared, sharedFindings } from '../../integrity/shared-values.ts'
+import { isTrue, optionalWhole, text, whole } from '../../row.ts'
 import { refusePooler } from '../cluster/find-pooler.ts'
 import { openStateless, withPrimary } from '../cluster/with-primary.ts'
+import { dialect } from '../dialect.ts'
 import type { Connection } from '../driver/connection.ts'
 import { areSettingsRefused, isPassing, safeMessage } from '../driver/failure.ts'
 import { requiredSettings } from '../driver/required-settings.ts'
@@ -69,6 +72,7 @@ export function postgresChecks({ config, clock }: Inspected): readonly Check[] {
         )),
       ],
     },
+    { name: 'addresses', find: () => asOperator(addressFindings) },
     { name: 'clock', find: () => onPrimary((session) => clockFindings(session, clock)) },
     {
       name: 'standbys',
@@ -165,6 +169,13 @@ async function schemaFindings(session: Connection): Promise<readonly Finding[]> 
     fix: 'mend it as the owner of the database, then run doctor again',
   }))
   return [...refused, ...found]
+}
+
+/** Reads records as they are, in a schema of any version. */
+async function addressFindings(session: Connection): Promise<readonly Finding[]> {
+  const text = `select to_regclass('bursar.deposit_address') is not null as holds`
+  const [row] = await session.rows({ text })
+  return isTrue(row?.holds) ? sharedFindings(await findShared(session, dialect, resources)) : []
 }
 
 async function clockFindings(session: Connection, clock: Clock): Promise<readonly Finding[]> {

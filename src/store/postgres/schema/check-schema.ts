@@ -1,7 +1,7 @@
 import type { Clock } from '../../../platform/clock.ts'
 import { type StoredRows, storedRows } from '../../integrity/stored-rows.ts'
 import { openSeals, type Sealing } from '../../sealing/seals.ts'
-import type { Statement } from '../../session.ts'
+import type { Reads } from '../../session.ts'
 import { transact } from '../cluster/transaction.ts'
 import { dialect } from '../dialect.ts'
 import type { Connection } from '../driver/connection.ts'
@@ -39,11 +39,18 @@ export async function schemaFaults(connection: Connection): Promise<readonly str
   return [...rows.map(([fault]) => String(fault)), ...(await changedObjects(connection))]
 }
 
-/** The stored records of every customer, for the owner. Locks nothing. */
-export function ownerRows(connection: Connection, sealing: Sealing, clock: Clock): StoredRows {
+/** Reads the rows of every customer, as the owner. Locks nothing. */
+export function ownerReads(connection: Connection): Reads {
   const inTurn = openTurns()
-  const rows = (query: Statement) =>
-    inTurn(() => guarded(() => transact(connection, () => connection.rows(query), seeEveryRow)))
+  return {
+    rows: (query) =>
+      inTurn(() => guarded(() => transact(connection, () => connection.rows(query), seeEveryRow))),
+  }
+}
+
+/** The stored records of every customer, for the owner. */
+export function ownerRows(connection: Connection, sealing: Sealing, clock: Clock): StoredRows {
+  const { rows } = ownerReads(connection)
   const refused = () => Promise.reject(new Error('the owner stores no keys'))
   const ofTenant = () => ({ rows })
   const seals = openSeals({ ...sealing, dialect, clock, ofTenant, transact: refused })

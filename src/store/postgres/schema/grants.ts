@@ -30,7 +30,11 @@ const refusals = {
 /** For the unprotected tables see docs/decisions/0031-row-level-security.md. */
 export const tableRights: Readonly<Record<string, Access>> = {
   ...Object.fromEntries(recordTables.map((table) => [table, readByCustomers])),
-  customer: { app: 'select', operator: 'select, insert, update (changes)', isProtected: true },
+  customer: {
+    app: 'select',
+    operator: 'select, insert, update (changes), delete',
+    isProtected: true,
+  },
   // No customer's request reads the names that staff give.
   ...Object.fromEntries(nameTables.map((table) => [table, forStaff])),
   revision: readByCustomers,
@@ -53,7 +57,7 @@ export const tableRights: Readonly<Record<string, Access>> = {
   },
   change_head: { app: '', operator: 'select, update (seq)', isProtected: false },
   fee_event: { app: 'select', operator: 'select, insert, delete', isProtected: true },
-  claim: { app: '', operator: 'select, insert, delete', isProtected: false },
+  held: { app: '', operator: 'select, insert, delete', isProtected: true },
   origin: { app: '', operator: 'select, insert', isProtected: false },
   // A right to update is what a lock of rows takes.
   kept_answer: {
@@ -99,17 +103,20 @@ export const tableRights: Readonly<Record<string, Access>> = {
   schema_migration: { app: 'select', operator: 'select', isProtected: false },
 }
 
-/** Gives the roles exactly the rights that they need. Safe to run again after every migration. */
-export function grantStatements({ app, operator }: Roles): string {
+/**
+ * Gives the roles exactly the rights that they need on the tables that the applied steps have
+ * created. Safe to run again after every migration.
+ */
+export function grantStatements({ app, operator }: Roles, present: readonly string[]): string {
   const [toApp, toOperator] = [identifier(app), identifier(operator)]
-  const tables = Object.entries(tableRights).flatMap(
-    ([name, { app: appMay, operator: may, isProtected }]) => [
+  const tables = Object.entries(tableRights)
+    .filter(([name]) => present.includes(name))
+    .flatMap(([name, { app: appMay, operator: may, isProtected }]) => [
       `revoke all on bursar.${name} from public, ${toApp}, ${toOperator}`,
       ...(appMay === '' ? [] : [`grant ${appMay} on bursar.${name} to ${toApp}`]),
       `grant ${may} on bursar.${name} to ${toOperator}`,
       ...(isProtected ? [operatorPolicy(name, operator), ownerPolicy(name)] : []),
-    ],
-  )
+    ])
   const schema = [
     `revoke all on schema bursar, bursar_audit from public, ${toApp}, ${toOperator}`,
     `revoke all on all sequences in schema bursar, bursar_audit from public, ${toApp}, ${toOperator}`,
@@ -196,6 +203,9 @@ const operatorPolicy = (table: string, operator: string): string => `
       create policy operator on bursar.${table} to ${identifier(operator)} using (true) with check (true);
     end if;
   end $admit$`
+
+/** Lets the owner of the tables of records read them, also before the first grants. */
+export const admitOwner = [refuseHiddenRows, ...recordTables.map(ownerPolicy)].join(';\n')
 
 const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`
 

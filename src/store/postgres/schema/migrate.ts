@@ -5,6 +5,7 @@ import type { ServerAddress } from '../../../platform/postgres-url.ts'
 import { systemTime } from '../../../platform/time.ts'
 import { commandHint } from '../../../platform/version.ts'
 import type { AppliedAt } from '../../opened-stores.ts'
+import type { Filling } from '../../schema/fill-held.ts'
 import {
   type AppliedStep,
   applyStep,
@@ -20,7 +21,7 @@ import { dialect } from '../dialect.ts'
 import type { Connection } from '../driver/connection.ts'
 import { pinnedSettings } from '../driver/required-settings.ts'
 import { type SessionSettings, setLocal } from '../driver/sessions.ts'
-import { grantStatements, type Roles } from './grants.ts'
+import { admitOwner, grantStatements, type Roles, seeEveryRow } from './grants.ts'
 import { setRoles } from './role-settings.ts'
 
 const sqlFile = (name: string): string => readFileSync(new URL(name, import.meta.url), 'utf8')
@@ -64,14 +65,35 @@ export async function migratePostgres(
         isDone = step === undefined
         if (step === undefined) return
         await owner.execute(`create schema if not exists bursar; ${createStepTable(dialect)}`)
+        if (step.filling !== undefined && (await runBatch(owner, step.filling))) return
         await owner.execute(applyStep(step, dialect, systemTime.now()))
         applied.push(step.name)
       })
     }
-    await inTurn(owner, () => owner.execute(grantStatements(roles)))
+    await inTurn(owner, async () => {
+      const tables = await owner.query({
+        text: `select relname from pg_class where relnamespace = 'bursar'::regnamespace`,
+      })
+      await owner.execute(
+        grantStatements(
+          roles,
+          tables.map(([name]) => String(name)),
+        ),
+      )
+    })
     if (settings !== undefined) await setRoles(owner, roles, { ...pinnedSettings, ...settings })
     return applied
   })
+}
+
+/** Returns whether there was something left to do. The owner sees the rows of every customer. */
+async function runBatch(owner: Connection, { begin, batch }: Filling): Promise<boolean> {
+  await owner.execute(`${begin}; ${admitOwner}; ${seeEveryRow}`)
+  const running = batch()
+  for (let next = running.next(); ; ) {
+    if (next.done) return next.value
+    next = running.next(await owner.rows(next.value))
+  }
 }
 
 /** Runs a step in a separate transaction, after the step that another process runs. */

@@ -1,10 +1,16 @@
 import { existsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { type Check, type Finding, refusalOf } from '../../../platform/finding.ts'
+import { limits } from '../../../platform/limits.ts'
 import { isOpenToOthers } from '../../../platform/machine/private-files.ts'
 import { commandHint } from '../../../platform/version.ts'
+import { resources } from '../../../resources/catalogue.ts'
+import { findShared, type SharedValues, sharedFindings } from '../../integrity/shared-values.ts'
 import { requireUsable } from '../database.ts'
-import { lackedSteps } from '../migrate.ts'
+import { dialect } from '../dialect.ts'
+import { appliedSteps, lackedSteps } from '../migrate.ts'
+import { openReads } from '../session.ts'
 import { besidePath, requireFiles, type StorePaths } from './require-files.ts'
 
 /** Checks the files of the embedded store for `doctor`. Changes nothing. */
@@ -12,6 +18,7 @@ export const embeddedChecks = (paths: StorePaths): readonly Check[] => [
   { name: 'store', find: () => refusalOf(() => requireFiles(paths)) },
   { name: 'schema', find: () => schemaFindings(paths) },
   { name: 'files', find: () => fileFindings(paths) },
+  { name: 'addresses', find: () => addressFindings(paths) },
 ]
 
 async function schemaFindings({ records, credentials }: StorePaths): Promise<readonly Finding[]> {
@@ -29,6 +36,19 @@ async function schemaFindings({ records, credentials }: StorePaths): Promise<rea
     fix: `stop its server, then run ${commandHint('migrate')}`,
   }
   return [...refused, finding]
+}
+
+/** Reads records as they are, in a file of any version. The other checks report one that fails. */
+async function addressFindings({ records }: StorePaths): Promise<readonly Finding[]> {
+  const open = await refusalOf(() => requireUsable(records))
+  if (!existsSync(records) || open.length > 0 || appliedSteps(records).length === 0) return []
+  return sharedFindings(await sharedIn(records))
+}
+
+/** Values that records of several customers in a file have. */
+export async function sharedIn(path: string): Promise<SharedValues> {
+  using db = new DatabaseSync(path, { timeout: limits.storeLockWaitMs })
+  return await findShared(openReads(db), dialect, resources)
 }
 
 function fileFindings({ records }: StorePaths): readonly Finding[] {

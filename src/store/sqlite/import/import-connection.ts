@@ -90,12 +90,13 @@ async function openArea(
         })
       return work({
         session,
-        locked: (merge) => {
+        locked: (hold, merge) => {
           onStep?.('store_lock')
           return afterOthers(() =>
-            write(() => {
+            write(async () => {
               onStep?.('checking')
-              return merge()
+              await hold()
+              return await merge()
             }),
           )
         },

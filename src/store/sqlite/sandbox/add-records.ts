@@ -7,7 +7,8 @@ import { termRowsOf } from '../../records/terms.ts'
 import { whole } from '../../row.ts'
 import type { NewRecords } from '../../sandbox-state.ts'
 import { noteOneDue } from '../../schema/customers.ts'
-import { memberColumns, termTable } from '../../schema/tables.ts'
+import { heldMembers, holdValues, selectValues } from '../../schema/held-values.ts'
+import { heldTable, memberColumns, termTable } from '../../schema/tables.ts'
 import { ensureKeys, type KeyMaking } from '../../sealing/customer-key-rows.ts'
 import { sealRecord } from '../../sealing/seals.ts'
 import type { Session, StagedValue } from '../../session.ts'
@@ -53,6 +54,11 @@ export async function addRecords(
     )
     await insert(session, resource.table, [...inList, ...memberColumns(resource)], listed)
     if (isMasked) await insert(session, fullTable(resource), inFull, full)
+    await holdAdded(
+      session,
+      resource,
+      full.map(({ id }) => String(id)),
+    )
     if (resource.terms !== undefined) {
       await insert(session, termTable, termColumns, full.flatMap(termRows))
     }
@@ -68,6 +74,33 @@ export async function addRecords(
     await session.rows({ text, values: [number, changes] })
     await session.rows({ text: noteOneDue(dialect), values: [number] })
   }
+}
+
+/** A value of a record belongs to another customer. */
+export class ValueHeld extends Error {
+  override readonly name = 'ValueHeld'
+}
+
+async function holdAdded(
+  { rows }: Session,
+  resource: Resource,
+  ids: readonly string[],
+): Promise<void> {
+  const { listedId, indexedBy, list } = dialect
+  const added = selectValues(heldMembers(resource, dialect, 'stored'), {
+    from: `${resource.table} as stored ${indexedBy(`${resource.table}_by_id`)}`,
+    where: listedId.isAnyOf('stored', '$1'),
+    columns: ['stored.customer', 'stored.position'],
+  })
+  const values = [list(ids)]
+  await rows({ text: holdValues(resource, dialect, added, 'position'), values })
+  const [foreign] = await rows({
+    text: `select 1 from (${added}) as brought cross join ${heldTable} as held
+      where held.value = brought.value and held.kind = '${resource.kind}'
+        and held.member = brought.member and held.customer <> brought.customer limit 1`,
+    values,
+  })
+  if (foreign !== undefined) throw new ValueHeld()
 }
 
 type Row = Readonly<Record<string, StagedValue | undefined>>

@@ -5,14 +5,14 @@ import { resources } from '../../../resources/catalogue.ts'
 import type { SandboxState } from '../../sandbox-state.ts'
 import { customerNumber } from '../../schema/customers.ts'
 import { removeTerms } from '../../schema/record-terms.ts'
-import { historyTables, nameTables, recordTables } from '../../schema/tables.ts'
+import { heldTable, historyTables, nameTables, recordTables } from '../../schema/tables.ts'
 import type { Sealing } from '../../sealing/seals.ts'
 import type { Session } from '../../session.ts'
 import { openFurther } from '../database.ts'
 import { dialect } from '../dialect.ts'
 import type { StorePaths } from '../files/require-files.ts'
 import { openTransactions } from '../locks.ts'
-import { addRecords } from './add-records.ts'
+import { addRecords, ValueHeld } from './add-records.ts'
 import { removeRecord } from './remove-record.ts'
 import { openSnapshots } from './snapshot-files.ts'
 import { storeHistory } from './store-history.ts'
@@ -43,7 +43,7 @@ export function openSandboxState(paths: StorePaths, clock: Clock, sealing: Seali
         await writeRecords((session) => addRecords(session, added, clock(), making), patient())
         return true
       } catch (error) {
-        if (isTaken(error)) return false
+        if (isTaken(error) || error instanceof ValueHeld) return false
         throw error
       }
     },
@@ -54,7 +54,7 @@ export function openSandboxState(paths: StorePaths, clock: Clock, sealing: Seali
       await writeCredentials((session) => removeCredentials(session, customerId), patient())
       await writeRecords(async ({ rows }) => {
         for (const text of removeCustomerTerms) await rows({ text, values: [customerId] })
-        for (const table of [...recordTables, ...historyTables, ...nameTables]) {
+        for (const table of [...recordTables, ...historyTables, ...nameTables, heldTable]) {
           await rows({
             text: `delete from ${table} where customer = ${numberOf('$1')}`,
             values: [customerId],

@@ -2,8 +2,9 @@ import type { Resource } from '../../../contract/resource.ts'
 import { openParameters } from '../../dialect.ts'
 import { storedInFull } from '../../merge/merge-statements.ts'
 import { eventNumbers } from '../../records/event-actions.ts'
-import { isTrue, whole } from '../../row.ts'
+import { isTrue, text, whole } from '../../row.ts'
 import { noteOneDue } from '../../schema/customers.ts'
+import { heldMembers, type LetGo, letGoStatements, selectValues } from '../../schema/held-values.ts'
 import { removeTerms } from '../../schema/record-terms.ts'
 import { filterColumns, filterValue, tablesOf } from '../../schema/tables.ts'
 import type { Session } from '../../session.ts'
@@ -40,11 +41,13 @@ export async function removeRecord(
     const text = removeTerms(dialect, { from: `${resource.table} as stored`, where, row: 'stored' })
     await session.rows({ text, values: [id, customer] })
   }
+  const held = await valuesOf(session, resource, removed)
   for (const table of tablesOf(resource)) {
     const has = table === resource.table ? dialect.listedId.is(table, '$1') : 'id = $1'
     const text = `delete from ${table} where ${has} and customer = $2`
     await session.rows({ text, values: [id, customer] })
   }
+  for (const statement of letGoStatements(resource, dialect, held)) await session.rows(statement)
   await noteRevision(session, resource.kind, { customer, at, liveAdded: removed.isLive ? -1 : 0 })
   return true
 }
@@ -70,6 +73,23 @@ async function findRecord(
   if (found === undefined) return undefined
   const [customer, change] = [whole(found, 'customer'), whole(found, 'change')]
   return { id, customer, change, isLive: !isTrue(found.deleted) }
+}
+
+/** What the customer holds by the record, which must still be stored. */
+async function valuesOf(
+  { rows }: Session,
+  resource: Resource,
+  { customer, id }: Removed,
+): Promise<LetGo> {
+  const found = await rows({
+    text: selectValues(heldMembers(resource, dialect, 'stored'), {
+      from: `${resource.table} as stored`,
+      where: `${dialect.listedId.is('stored', '$1')} and stored.customer = $2`,
+      columns: [],
+    }),
+    values: [id, customer],
+  })
+  return found.map((row) => ({ member: text(row, 'member'), value: text(row, 'value') }))
 }
 
 /** Copies the record to the replaced versions, with other values of some columns. */

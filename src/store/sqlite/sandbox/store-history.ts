@@ -61,6 +61,8 @@ export async function storeHistory(
     )
     await session.stage(staging, rows)
     const merge = statementsOf(resource)
+    await session.run(merge.addCustomers)
+    await session.run(merge.held.hold)
     await mergeStaged(session, resource, {
       dialect,
       merge,
