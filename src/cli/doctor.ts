@@ -5,6 +5,7 @@ import { auditCheck } from '../doctor/audit-check.ts'
 import { type Backups, backupCheck, newestFileAt } from '../doctor/backup-check.ts'
 import { countsCheck } from '../doctor/counts-check.ts'
 import { feeChecks } from '../doctor/fee-checks.ts'
+import { heldCheck } from '../doctor/held-check.ts'
 import { installationChecks } from '../doctor/installation.ts'
 import { keyChecks } from '../doctor/key-checks.ts'
 import { sealingCheck } from '../doctor/sealing-check.ts'
@@ -103,6 +104,7 @@ async function examineWith(
   const inside = await runAll([
     ...keyChecks({ config, clock, using: usingStore(config, clock) }),
     countsCheck({ using: usingRecords(config, clock) }),
+    heldCheck({ using: usingRecords(config, clock) }),
     sealingCheck({ config, resources, using: usingRecords(config, clock) }),
     auditCheck({ config, clock, oldestAt: () => oldestAuditLine(config, clock) }),
   ])

@@ -10,6 +10,7 @@ import { openCustomerList } from './customers/find-customers.ts'
 import { openRename } from './customers/rename-customer.ts'
 import type { Dialect } from './dialect.ts'
 import { openEraser } from './erasure/erase-records.ts'
+import { compareHeld } from './integrity/compare-held.ts'
 import { openDamageList } from './integrity/damage.ts'
 import { type CheckTables, openDamageScan } from './integrity/damage-scan.ts'
 import { intactOperator, intactRecords, type ReadRecords } from './integrity/intact-records.ts'
@@ -127,6 +128,7 @@ export function openRecords(
       sessions.puts.committed?.([fee.customerId])
     },
     count: (resource) => countRecords(commands, dialect, resource),
+    compareHeld: () => compareHeld(commands, dialect, resources),
     rows,
     journal: (entriesMax) => readJournal(commands, dialect, entriesMax),
     clear: () => clearRecords(commands.transact, dialect, sessions.cleared),

@@ -1,6 +1,7 @@
 import type { Tenant } from '../contract/principal.ts'
 import type { ListView, Resource, View } from '../contract/resource.ts'
 import type { ChangeWatch } from './change-watch.ts'
+import type { HeldFault } from './integrity/compare-held.ts'
 import type { DamageScan } from './integrity/damage-scan.ts'
 import type { StoredRows } from './integrity/stored-rows.ts'
 import type { AcrossRecords } from './records/across.ts'
@@ -168,6 +169,8 @@ export type OperatorRecords = {
   count(resource: Resource): Promise<number>
   /** The newest entries of the journal of imports, newest first. */
   journal(entriesMax: number): Promise<readonly JournalEntry[]>
+  /** Compares all records with who holds their values, a part at a time. */
+  compareHeld(): AsyncIterable<readonly HeldFault[]>
   /** Everything stored of each record, for an integrity check. */
   readonly rows: StoredRows
   /**

@@ -230,3 +230,24 @@ test('a take-over of a shared address withdraws every other record that has it',
     ['third'],
   )
 })
+
+test('records are compared with who holds their values, each way', async (t) => {
+  const place = await openPlace(t)
+  const faults = async () => (await Array.fromAsync(place.store.operator.compareHeld())).flat()
+  await put(place, ofBoth)
+  await place.take('fiat-accounts', [aFiatAccount()])
+  assert.deepEqual(await faults(), [])
+  await place.ask(`delete from bursar.held where member = 'BASE'`)
+  await place.ask(`insert into bursar.held values ('${anId(9)}', 'fiat-accounts', 'id', 1)`)
+  const customerId = 'acme'
+  assert.deepEqual(await faults(), [
+    { fault: 'not held', kind: 'deposit-addresses', member: 'BASE', customerId },
+    { fault: 'without a record', kind: 'fiat-accounts', member: 'id', customerId },
+  ])
+  // As doctor advises.
+  await put(place, ofBoth)
+  const taken = aFiatAccount({ id: anId(9), customer_id: 'borealis' })
+  assert.equal((await place.take('fiat-accounts', [taken])).faults[0]?.code, 'held')
+  assert.equal((await place.take('fiat-accounts', [taken], { takeOver: true })).added, 1)
+  assert.deepEqual(await faults(), [])
+})

@@ -134,7 +134,14 @@ const LET_GO = 'let_go'
  * Ends the holds of a list of values, which is what follows `from` and is named `let_go`, where no
  * stored record of the holder has the value.
  */
-export function endHolds(resource: Resource, dialect: Dialect, list = LET_GO): string {
+export const endHolds = (resource: Resource, dialect: Dialect, list = LET_GO): string => `
+  delete from ${dialect.tableName(heldTable)} as held
+  where kind = '${resource.kind}'
+    and (value, member) in (select value, member from ${list} where value is not null)
+    and not ${isHadByHolder(resource, dialect)}`
+
+/** Whether a stored record of the customer of a row of `held` has its value. */
+export function isHadByHolder(resource: Resource, dialect: Dialect): string {
   const { tableName, indexedBy } = dialect
   const isHad = heldMembers(resource, dialect, 'stored').map(
     ({ isNamed, index, hasValue }) => `
@@ -142,11 +149,7 @@ export function endHolds(resource: Resource, dialect: Dialect, list = LET_GO): s
         select 1 from ${tableName(resource.table)} as stored ${indexedBy(index)}
         where ${hasValue('held')} and stored.customer = held.customer)`,
   )
-  return `
-  delete from ${tableName(heldTable)} as held
-  where kind = '${resource.kind}'
-    and (value, member) in (select value, member from ${list} where value is not null)
-    and not case ${isHad.join('')} end`
+  return `case ${isHad.join('')} end`
 }
 
 /** Gives values of such a list that nobody holds to the oldest stored record that has them. */
