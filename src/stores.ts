@@ -114,7 +114,9 @@ export async function migrateStores(
     return await withOwnedAudit(addresses, async (owned) => {
       const hasLog = await owned.hasLog()
       const log = hasLog ? owned.openLog(await ownedKeys(sources, owned.keys)) : undefined
-      return await recorded(log, () => migratePostgres(addresses, roles, { settings }))
+      return await recorded(log, () =>
+        migratePostgres(addresses, roles, { settings, log: sources.log }),
+      )
     })
   }
   const paths = storePaths(sources.config.databaseUrl)

@@ -34,7 +34,7 @@ export function migrateCommand(output: Output): Command {
     .option('--create', 'Make an empty database where one of the embedded store is missing.')
     .action(async (options: MigrateOptions, command: Command) => {
       const { appRole: app, operatorRole: operator } = options
-      const deps = { config: configOf(options), clock: systemTime.now, log: openLog('warn') }
+      const deps = { config: configOf(options), clock: systemTime.now, log: openLog('info') }
       const applied = await migrateStores(deps, {
         app,
         operator,

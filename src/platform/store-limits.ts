@@ -311,6 +311,7 @@ export const storeLimits = {
   mergeSessionMs: 30_000,
   /** Records whose values a migration notes in one transaction. */
   heldFilledTogether: 20_000,
+  fillLoggedMs: 5000,
   /** Transactions of a merge, each of which another writer kept from locking in order. */
   mergeTriesMax: 5,
   /** Lines of an import in memory before they go to its file, and read from it at a time. */

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
+import { pino } from 'pino'
 import type { RecordInput } from '../../src/contract/resource.ts'
+import { limits } from '../../src/platform/limits.ts'
 import type { SharedValues } from '../../src/store/integrity/shared-values.ts'
 import { dialect as postgresDialect } from '../../src/store/postgres/dialect.ts'
 import { sharedInPostgres } from '../../src/store/postgres/open-stores.ts'
@@ -9,6 +11,7 @@ import {
   migratePostgres,
   ownStatements as ofPostgres,
 } from '../../src/store/postgres/schema/migrate.ts'
+import { openFillProgress } from '../../src/store/schema/fill-held.ts'
 import { type Step, schemaSteps } from '../../src/store/schema/steps.ts'
 import { dialect as sqliteDialect } from '../../src/store/sqlite/dialect.ts'
 import { sharedIn } from '../../src/store/sqlite/files/embedded-checks.ts'
@@ -22,6 +25,7 @@ import {
 import { aDepositAddress, aFiatAccount, anId, someDepositInstructions } from '../support/records.ts'
 import { setLimits } from '../support/set-limits.ts'
 import { addressesOf, roles, testStore } from '../support/test-database.ts'
+import { takeTime } from '../support/virtual-time.ts'
 import { putOne } from './support/put-one.ts'
 
 const isPostgres = testStore === 'postgres'
@@ -250,4 +254,19 @@ test('records are compared with who holds their values, each way', async (t) => 
   assert.equal((await place.take('fiat-accounts', [taken])).faults[0]?.code, 'held')
   assert.equal((await place.take('fiat-accounts', [taken], { takeOver: true })).added, 1)
   assert.deepEqual(await faults(), [])
+})
+
+test('a migration logs every five seconds how many records it has read', async () => {
+  using time = takeTime()
+  const lines: string[] = []
+  const filled = openFillProgress(pino({ level: 'info' }, { write: (line) => lines.push(line) }))
+  filled()
+  assert.deepEqual(lines, [])
+  await time.advance(limits.fillLoggedMs)
+  filled()
+  filled()
+  assert.deepEqual(
+    lines.map((line) => JSON.parse(line).records),
+    [2 * limits.heldFilledTogether],
+  )
 })

@@ -1,5 +1,7 @@
 import type { Resource } from '../../contract/resource.ts'
 import { limits } from '../../platform/limits.ts'
+import type { Logger } from '../../platform/log.ts'
+import { systemTime } from '../../platform/time.ts'
 import { type Dialect, openParameters } from '../dialect.ts'
 import { isTrue, type NamedRow, text, whole } from '../row.ts'
 import type { Statement } from '../session.ts'
@@ -76,6 +78,18 @@ export function fillHeld(dialect: Dialect, kinds: readonly Resource[]): Filling 
     return true
   }
   return { begin: beginFilling(dialect), batch }
+}
+
+/** Logs every few seconds how far a filling is; called after each batch. */
+export function openFillProgress(log: Logger): () => void {
+  let batches = 0
+  let loggedAt = systemTime.elapsedMs()
+  return () => {
+    batches += 1
+    if (systemTime.elapsedMs() - loggedAt < limits.fillLoggedMs) return
+    loggedAt = systemTime.elapsedMs()
+    log.info({ records: batches * limits.heldFilledTogether }, 'noting who holds which value')
+  }
 }
 
 type Place = {

@@ -1,10 +1,11 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { limits } from '../../platform/limits.ts'
+import { openLog } from '../../platform/log.ts'
 import { systemTime } from '../../platform/time.ts'
 import type { AppliedAt } from '../opened-stores.ts'
 import { text, whole } from '../row.ts'
-import type { Filling } from '../schema/fill-held.ts'
+import { type Filling, openFillProgress } from '../schema/fill-held.ts'
 import {
   type AppliedStep,
   applyStep,
@@ -32,11 +33,15 @@ const allSteps = schemaSteps(dialect, ownStatements)
  * Opens or creates a database and brings its schema up to date. Waits for the lock of another
  * process meanwhile. From then on no statement waits for one, because that would block the process.
  */
-export function openMigrated(path: string, database: DatabaseName): DatabaseSync {
+export function openMigrated(
+  path: string,
+  database: DatabaseName,
+  log = openLog('silent'),
+): DatabaseSync {
   const db = openDatabase(path)
   try {
     const steps = allSteps.filter((step) => step.database === database)
-    const isChanged = refuseLocked(path, () => migrate(db, steps))
+    const isChanged = refuseLocked(path, () => migrate(db, steps, openFillProgress(log)))
     db.exec('pragma busy_timeout = 0')
     // A step may have rewritten every record.
     if (isChanged) emptyLog(db)
@@ -51,12 +56,16 @@ export function openMigrated(path: string, database: DatabaseName): DatabaseSync
  * Applies the steps that a file lacks, each in a transaction, and returns whether there were any.
  * Throws a ConfigError if a later version wrote the file, or if an applied step was edited.
  */
-export function migrate(db: DatabaseSync, steps: readonly Step[]): boolean {
+export function migrate(
+  db: DatabaseSync,
+  steps: readonly Step[],
+  filled: () => void = () => {},
+): boolean {
   let isChanged = false
   // Reading takes no lock, so a file that is up to date opens while an import writes it.
   while (dueSteps(steps, appliedTo(db)).length > 0) {
     using transaction = beginWriting(db)
-    runNext(db, steps)
+    if (runNext(db, steps) === 'batch') filled()
     transaction.commit()
     isChanged = true
   }
@@ -64,13 +73,14 @@ export function migrate(db: DatabaseSync, steps: readonly Step[]): boolean {
 }
 
 /** Applies the next step, or runs a batch of it. */
-function runNext(db: DatabaseSync, steps: readonly Step[]): void {
+function runNext(db: DatabaseSync, steps: readonly Step[]): 'batch' | 'step' {
   // Another process may have applied it before this transaction began.
   const [step] = dueSteps(steps, appliedTo(db))
-  if (step === undefined) return
-  if (step.filling !== undefined && runBatch(db, step.filling)) return
+  if (step === undefined) return 'step'
+  if (step.filling !== undefined && runBatch(db, step.filling)) return 'batch'
   db.exec(createStepTable(dialect))
   db.exec(applyStep(step, dialect, systemTime.now()))
+  return 'step'
 }
 
 /** Returns whether there was something left to do. */

@@ -33,7 +33,7 @@ export function openSqliteStore(
   background = openBackground(),
   metrics?: Metrics,
 ): Store {
-  const db = openMigrated(path, 'records')
+  const db = openMigrated(path, 'records', log)
   db.exec(`pragma cache_size = ${-limits.storeCacheBytes / 1024}`)
   const cached = statementCache((sql) => db.prepare(sql))
   const tidy = () => emptyAbandonedLog(db, path)

@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { ConfigError } from '../../../platform/config.ts'
 import { limits } from '../../../platform/limits.ts'
+import { type Logger, openLog } from '../../../platform/log.ts'
 import type { ServerAddress } from '../../../platform/postgres-url.ts'
 import { systemTime } from '../../../platform/time.ts'
 import { commandHint } from '../../../platform/version.ts'
 import type { AppliedAt } from '../../opened-stores.ts'
-import type { Filling } from '../../schema/fill-held.ts'
+import { type Filling, openFillProgress } from '../../schema/fill-held.ts'
 import {
   type AppliedStep,
   applyStep,
@@ -44,6 +45,7 @@ type MigrateOptions = {
   /** Become those of the roles, because a pooler keeps none of a session. */
   readonly settings?: SessionSettings | undefined
   readonly steps?: readonly Step[]
+  readonly log?: Logger
 }
 
 /**
@@ -53,11 +55,12 @@ type MigrateOptions = {
 export async function migratePostgres(
   addresses: readonly ServerAddress[],
   roles: Roles,
-  { settings, steps = allSteps }: MigrateOptions = {},
+  { settings, steps = allSteps, log = openLog('silent') }: MigrateOptions = {},
 ): Promise<readonly string[]> {
   return await withPrimary(addresses, async (owner) => {
     await requireRoles(owner, roles)
     const applied: string[] = []
+    const filled = openFillProgress(log)
     for (let isDone = false; !isDone; ) {
       await inTurn(owner, async () => {
         // Another process may have applied a step by now.
@@ -65,7 +68,7 @@ export async function migratePostgres(
         isDone = step === undefined
         if (step === undefined) return
         await owner.execute(`create schema if not exists bursar; ${createStepTable(dialect)}`)
-        if (step.filling !== undefined && (await runBatch(owner, step.filling))) return
+        if (step.filling !== undefined && (await runBatch(owner, step.filling))) return filled()
         await owner.execute(applyStep(step, dialect, systemTime.now()))
         applied.push(step.name)
       })
