@@ -96,8 +96,8 @@ async function examineWith(
     backupCheck(backupsOf(config, options), clock),
   ])
   const store = await runAll(await storeChecks(config, clock))
-  // A store that cannot be opened would be reported again by each further check. Shared addresses, and
-  // what a host has beside the store, hinder none.
+  // A store that cannot be opened would be reported again by each further check. Shared addresses,
+  // and what a host has beside the store, hinder none.
   const hinders = ({ name, status }: Checked) =>
     status !== 'ok' && name !== 'surroundings' && name !== 'addresses'
   if (store.some(hinders)) return [...first, ...store]
