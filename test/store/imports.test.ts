@@ -208,16 +208,19 @@ describe('an import in the registry', () => {
   })
 })
 
-test('an import whose lock cannot be looked at, as that of another user, is not lost', {
-  skip: testStore === 'postgres',
-}, async (t) => {
-  const { place, registry } = await newRegistry(t)
-  registry.begin(aStream)
-  await registry.list(everything)
-  await runPast(place, 'update import_registry set lock_number = 7')
-  mkdirSync(place.where.replace(/db$/, 'import-7.lock'))
-  assert.equal((await only(await place.openImports())).state, 'reading')
-})
+const testFiles = testStore === 'sqlite' ? test : () => {}
+
+testFiles(
+  'an import whose lock cannot be looked at, as that of another user, is not lost',
+  async (t) => {
+    const { place, registry } = await newRegistry(t)
+    registry.begin(aStream)
+    await registry.list(everything)
+    await runPast(place, 'update import_registry set lock_number = 7')
+    mkdirSync(place.where.replace(/db$/, 'import-7.lock'))
+    assert.equal((await only(await place.openImports())).state, 'reading')
+  },
+)
 
 test('the ends of imports are written while the lock of those that run cannot be had', async (t) => {
   const written: unknown[] = []

@@ -74,24 +74,23 @@ export async function migratePostgres(
       })
     }
     await inTurn(owner, async () => {
-      const tables = await owner.query({
-        text: `select relname from pg_class where relnamespace = 'bursar'::regnamespace`,
-      })
-      await owner.execute(
-        grantStatements(
-          roles,
-          tables.map(([name]) => String(name)),
-        ),
-      )
+      await owner.execute(grantStatements(roles, await presentTables(owner)))
     })
     if (settings !== undefined) await setRoles(owner, roles, { ...pinnedSettings, ...settings })
     return applied
   })
 }
 
+/** The tables that the applied steps have created. */
+async function presentTables(owner: Connection): Promise<readonly string[]> {
+  const text = `select relname from pg_class where relnamespace = 'bursar'::regnamespace`
+  return (await owner.query({ text })).map(([name]) => String(name))
+}
+
 /** Returns whether there was something left to do. The owner sees the rows of every customer. */
 async function runBatch(owner: Connection, { begin, batch }: Filling): Promise<boolean> {
-  await owner.execute(`${begin}; ${admitOwner}; ${seeEveryRow}`)
+  const admits = admitOwner(await presentTables(owner))
+  await owner.execute(`${begin}; ${admits}; ${seeEveryRow}`)
   const running = batch()
   for (let next = running.next(); ; ) {
     if (next.done) return next.value
