@@ -4,6 +4,7 @@ import { setTimeout as passing } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { Worker } from 'node:worker_threads'
 import { operatorScopes } from '../src/contract/scopes.ts'
+import { getOrInsert } from '../src/values/get-or-insert.ts'
 import { fetchToken } from '../test/support/harness.ts'
 import { measureAndExit, openStore } from './measured-store.ts'
 import { median, say } from './report.ts'
@@ -38,8 +39,8 @@ const FIRST_WRITTEN = 10_000_000
 const store = await openStore(values.store, Number(values.records))
 const { config, service } = store
 const { url } = service
-/** When the PUT of a version was answered, by the record and the time of the version. */
-const written = new Map<string, number>()
+/** When the PUTs of a record were answered whose events nobody has seen yet, in their order. */
+const written = new Map<string, number[]>()
 let puts = 0
 await measureAndExit(store, measure)
 
@@ -74,10 +75,7 @@ async function measure(): Promise<void> {
 }
 
 type Page = {
-  readonly items: readonly {
-    readonly object: { readonly id: string }
-    readonly created_at: string
-  }[]
+  readonly items: readonly { readonly object: { readonly id: string } }[]
   readonly next_page_cursor?: string
   readonly resume_cursor: string
 }
@@ -164,9 +162,7 @@ async function put(operator: string, sent: number): Promise<void> {
   })
   const text = await answer.text()
   if (answer.status >= 300) throw new Error(text)
-  const tag = (answer.headers.get('etag') ?? '').replaceAll('"', '')
-  const micros = [...tag].reduce((sum, digit) => sum * 36n + BigInt(Number.parseInt(digit, 36)), 0n)
-  written.set(`${id} ${micros}`, performance.now())
+  getOrInsert(written, id, (): number[] => []).push(performance.now())
 }
 
 /** Follows the customers whose records are written. */
@@ -186,13 +182,9 @@ async function followOne(token: string, latencies: number[]): Promise<void> {
     const page = await read(token, `wait=30&page_cursor=${cursor}`).catch(() => undefined)
     if (page === undefined) return
     const seenAt = performance.now()
-    for (const { object, created_at: at } of page.items) {
-      const [seconds = '', fraction = ''] = at.replace('Z', '').split('.')
-      const micros = BigInt(Date.parse(`${seconds}Z`)) * 1000n + BigInt(fraction.padEnd(6, '0'))
-      const key = `${object.id} ${micros}`
+    for (const { object } of page.items) {
       // An event may be seen before the answer of its PUT.
-      latencies.push(Math.max(0, seenAt - (written.get(key) ?? seenAt)))
-      written.delete(key)
+      latencies.push(Math.max(0, seenAt - (written.get(object.id)?.shift() ?? seenAt)))
     }
     cursor = encodeURIComponent(page.resume_cursor)
   }
