@@ -16,7 +16,12 @@ const WRITERS = 6
 
 test('followers miss nothing and see nothing twice when a synchronous standby is promoted', async (t) => {
   const cluster = await openCluster()
-  t.after(() => cluster.close())
+  // Else a test that fails would ask the stopped servers for ever.
+  let isOver = false
+  t.after(() => {
+    isOver = true
+    return cluster.close()
+  })
   for (const node of [cluster.primary, ...cluster.standbys]) {
     await askServer(node, "alter system set synchronous_standby_names = 'ANY 1 (one, two)'")
     await askServer(node, 'select pg_reload_conf()')
@@ -26,6 +31,7 @@ test('followers miss nothing and see nothing twice when a synchronous standby is
   let turn = 0
   const ask = async (path: string, token: string, sent = {}) => {
     for (;;) {
+      assert.ok(!isOver, 'the test is over')
       turn += 1
       const url = cluster.urls[turn % cluster.urls.length] ?? ''
       const answer = await send(url, path, { token, ...sent })
@@ -54,6 +60,7 @@ test('followers miss nothing and see nothing twice when a synchronous standby is
     }
   }
   const writing = Promise.all(Array.from({ length: WRITERS }, (_, at) => write(at)))
+  writing.catch(() => undefined)
   const seen = () => followers.reduce((sum, follower) => sum + follower.seen.length, 0)
   await untilHolds('much is seen', () => seen() > 400)
   await cluster.primary.kill('SIGKILL')
