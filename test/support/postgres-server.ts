@@ -19,9 +19,11 @@ import { connect, Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { attempt } from '../../src/values/attempt.ts'
 import { freePort } from './free-port.ts'
 import { killWithUs } from './kill-with-us.ts'
 import { until, untilHolds } from './until.ts'
+import { childrenOf } from './writer-processes.ts'
 
 /** A PostgreSQL server in a temporary folder. Its superuser `postgres` needs no password. */
 export type PostgresServer = {
@@ -32,6 +34,7 @@ export type PostgresServer = {
   url(user: string, database: string): string
   /** Starts it again after `kill`, on the same port. */
   restart(): Promise<void>
+  /** SIGKILL ends its sessions too, as the failure of its machine does. */
   kill(signal: NodeJS.Signals): Promise<void>
   /** Stops it and removes its folder. */
   stop(): Promise<void>
@@ -90,6 +93,10 @@ async function runServer({
     const gone = once(child, 'exit')
     // Keeps this process alive until the server has exited.
     child.ref()
+    // A session that outlives its server shows commits that it has sent to no standby. A machine
+    // that fails has none.
+    const sessions = signal === 'SIGKILL' ? childrenOf(child.pid ?? 0) : []
+    for (const session of sessions) attempt(() => process.kill(session, 'SIGKILL'))
     child.kill(signal)
     await gone
   }

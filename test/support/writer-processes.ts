@@ -4,7 +4,8 @@ import { readFileSync } from 'node:fs'
 export const writersOf = (pid: number = process.pid): readonly number[] =>
   childrenOf(pid).filter((child) => commandOf(child).includes('stream-writer'))
 
-const childrenOf = (pid: number): readonly number[] =>
+/** The processes that a process has started. */
+export const childrenOf = (pid: number): readonly number[] =>
   textOf(`/proc/${pid}/task/${pid}/children`).split(' ').filter(Boolean).map(Number)
 
 const commandOf = (pid: number): string => textOf(`/proc/${pid}/cmdline`)
