@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
@@ -122,4 +123,19 @@ test('a thread that could not open its database is started again', async (t) => 
   make().close()
   await attempt()
   assert.deepEqual(stored(), [1])
+})
+
+test('starts in a program that Node was given as a text', (t) => {
+  const folder = temporaryFolder()
+  t.after(() => rmSync(folder, { recursive: true }))
+  const path = join(folder, 'thread.db')
+  openDatabase(path).close()
+  const from = new URL('../../../src/store/sqlite/thread/connection-thread.ts', import.meta.url)
+  const script = `import { openConnectionThread } from '${from}'
+    const thread = openConnectionThread(${JSON.stringify(path)}, '', () => 0n)
+    const [row] = await thread.transact(({ rows }) => rows({ text: 'select 7 as value' }))
+    await thread.close()
+    console.log(Number(row.value))`
+  const words = ['--input-type=module', '--eval', script]
+  assert.equal(execFileSync(process.execPath, words, { encoding: 'utf8' }), '7\n')
 })

@@ -15,6 +15,7 @@ export function openTableCheck(path: string): TableCheck {
     run: async (tables) => {
       if (!hasFreeDescriptors(DESCRIPTORS)) throw new StoreUnavailable(outOfDescriptors)
       const worker = new Worker(new URL('./check-tables.mjs', import.meta.url), {
+        execArgv: [],
         workerData: { path, tables },
       })
       running.add(worker)

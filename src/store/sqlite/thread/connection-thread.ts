@@ -108,6 +108,8 @@ function startThread(path: string, setup: string): Thread {
   requireUsable(path)
   if (!hasFreeDescriptors(DESCRIPTORS)) throw new StoreUnavailable(outOfDescriptors)
   const worker = new Worker(new URL('./run-statements.mjs', import.meta.url), {
+    // A program that embeds the service may have options that no file can be started with.
+    execArgv: [],
     workerData: { url: existingUrl(path).href, setup: `${connectionPragmas}; ${setup}` },
   })
   const unanswered: PromiseWithResolvers<unknown>[] = []
