@@ -27,11 +27,8 @@ export function conflictQueries(resource: Resource, dialect: Dialect): ConflictQ
     ],
     withStore: ({ allowOlder, takeOver }) => [
       ...(takeOver === true ? [] : heldByOthers(resource, dialect)),
-      ...storedConflicts(resource, dialect).map(
-        (
-          conflict,
-        ) => `${selectConflict({ ...conflict, line: 'distinct staged.line', member: `'${conflict.member}'` })}
-    from ${conflicting(resource, dialect, conflict)}`,
+      ...storedConflicts(resource, dialect).map((conflict) =>
+        storedConflict(resource, dialect, conflict),
       ),
       ...(allowOlder ? [] : [olderThanStored(resource, dialect)]),
     ],
@@ -306,6 +303,12 @@ const conflicting = (
 ): string => `
     staged cross join ${tableName(table)} as stored ${indexedBy(`${table}_${index}`)}
     where staged.id is not null and ${where}`
+
+function storedConflict(resource: Resource, dialect: Dialect, conflict: StoredConflict): string {
+  const [line, member] = ['distinct staged.line', `'${conflict.member}'`]
+  return `${selectConflict({ line, member, code: conflict.code })}
+    from ${conflicting(resource, dialect, conflict)}`
+}
 
 const olderThanStored = ({ table }: Resource, dialect: Dialect): string => `${selectConflict({
   member: `case when stored.source_version is null then 'updated_at' else 'source_version' end`,

@@ -69,7 +69,6 @@ export async function mergeStaged(
   const storedAt = timeAfter(last, now)
   const noted = origins.map((origin, file) => ({ file, ...origin, takesOver: takeOver }))
   await noteOrigins(session, dialect, noted)
-  await session.run(merge.addCustomers)
   const replaces = changed + withdrawn > 0
   const { noteReplaced, settle } = merge.held
   const isLetGo = replaces && noteReplaced !== undefined
