@@ -9,6 +9,7 @@ import { heldCheck } from '../doctor/held-check.ts'
 import { installationChecks } from '../doctor/installation.ts'
 import { keyChecks } from '../doctor/key-checks.ts'
 import { sealingCheck } from '../doctor/sealing-check.ts'
+import type { UsingRecords } from '../doctor/using-records.ts'
 import type { Clock } from '../platform/clock.ts'
 import { type Config, DEFAULT_FILE } from '../platform/config.ts'
 import { type Check, type Finding, refusalOf } from '../platform/finding.ts'
@@ -175,15 +176,11 @@ const usingStore =
     }
   }
 
-type UsingRecords = <T>(
-  work: (
-    parts: { readonly records: OperatorRecords; readonly erasures: readonly Erasure[] } | undefined,
-  ) => Promise<T>,
-) => Promise<T>
+type RecordParts = { readonly records: OperatorRecords; readonly erasures: readonly Erasure[] }
 
 /** The records of every customer, where this process may see them. It adds no key. */
 const usingRecords =
-  (config: Config, clock: Clock): UsingRecords =>
+  (config: Config, clock: Clock): UsingRecords<RecordParts> =>
   async (work) => {
     const isEmbedded = readPostgresUrl(config.databaseUrl) === undefined
     if (!isEmbedded && config.operatorDatabaseUrl === undefined) return await work(undefined)

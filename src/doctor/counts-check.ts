@@ -6,14 +6,10 @@ import type { WrongCount } from '../store/records/customer-entries.ts'
 import type { OperatorRecords } from '../store/records.ts'
 import { counted } from '../values/counted.ts'
 import { printable } from '../values/printable.ts'
+import type { UsingRecords } from './using-records.ts'
 
 type CountsDeps = {
-  /** Undefined for a process that does not see every customer. */
-  readonly using: <T>(
-    work: (
-      parts: { readonly records: Pick<OperatorRecords, 'customers'> } | undefined,
-    ) => Promise<T>,
-  ) => Promise<T>
+  readonly using: UsingRecords<{ readonly records: Pick<OperatorRecords, 'customers'> }>
 }
 
 /**

@@ -5,14 +5,10 @@ import type { HeldFault } from '../store/integrity/compare-held.ts'
 import type { OperatorRecords } from '../store/records.ts'
 import { counted } from '../values/counted.ts'
 import { printable } from '../values/printable.ts'
+import type { UsingRecords } from './using-records.ts'
 
 type HeldDeps = {
-  /** Undefined for a process that does not see every customer. */
-  readonly using: <T>(
-    work: (
-      parts: { readonly records: Pick<OperatorRecords, 'compareHeld'> } | undefined,
-    ) => Promise<T>,
-  ) => Promise<T>
+  readonly using: UsingRecords<{ readonly records: Pick<OperatorRecords, 'compareHeld'> }>
 }
 
 /** Compares the records with who holds their values, for as long as there is time. */

@@ -7,6 +7,7 @@ import type { Erasure } from '../store/credentials.ts'
 import type { RowKey } from '../store/integrity/stored-rows.ts'
 import type { OperatorRecords } from '../store/records.ts'
 import { counted } from '../values/counted.ts'
+import type { UsingRecords } from './using-records.ts'
 
 type Parts = {
   readonly records: Pick<OperatorRecords, 'resealing' | 'rows'>
@@ -16,8 +17,7 @@ type Parts = {
 export type SealingDeps = {
   readonly config: Config
   readonly resources: readonly Resource[]
-  /** Undefined for a process that does not see every customer. */
-  readonly using: <T>(work: (parts: Parts | undefined) => Promise<T>) => Promise<T>
+  readonly using: UsingRecords<Parts>
 }
 
 /** Checks the keys of customers, what is left to seal, and whether sealed records open. */
