@@ -166,6 +166,12 @@ test('after a write of unknown outcome a new chain begins, and names the old one
   assert.deepEqual(writer?.continues, { chain: before.chain, sequence: '2' })
 })
 
+const removeLine = `create function public.remove_line() returns trigger language plpgsql
+  security definer as
+  $$ begin delete from bursar_audit.line as line
+     where line.chain = new.chain and line.sequence = new.sequence and new.body ~ 'dropped';
+     return null; end $$`
+
 /** Each drops the lines whose body matches, and raises no error. */
 const droppers =
   testStore === 'postgres'
@@ -174,16 +180,10 @@ const droppers =
           $$ begin return case when new.body ~ 'dropped' then null else new end; end $$;
          create trigger dropping before insert on bursar_audit.line
            for each row execute function public.drop_line()`,
-        `create function public.remove_line() returns trigger language plpgsql security definer as
-          $$ begin delete from bursar_audit.line as line
-             where line.chain = new.chain and line.sequence = new.sequence and new.body ~ 'dropped';
-             return null; end $$;
+        `${removeLine};
          create trigger zz_dropping after insert on bursar_audit.line
            for each row execute function public.remove_line()`,
-        `create function public.remove_line() returns trigger language plpgsql security definer as
-          $$ begin delete from bursar_audit.line as line
-             where line.chain = new.chain and line.sequence = new.sequence and new.body ~ 'dropped';
-             return null; end $$;
+        `${removeLine};
          create constraint trigger zz_dropping after insert on bursar_audit.line
            deferrable initially deferred for each row execute function public.remove_line()`,
         `create function public.change_line() returns trigger language plpgsql as
