@@ -60,7 +60,7 @@ export type Resource<Column extends string = string, Kind extends string = strin
 export type Exclusive = {
   /** A filter column: the network that the record names. */
   readonly network: string
-  /** A value that one customer has on each network; no record of another one may have it. */
+  /** The member that lists every network on which the value is the record's, its own included. */
   readonly networks: string
   /** A filter column. `exclusive_key` has one short text for all spellings of a value. */
   readonly member: string

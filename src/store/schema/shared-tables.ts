@@ -192,8 +192,8 @@ create table ${tableName('import_journal')} (
 }
 
 /**
- * Adds a random number to what is told apart by its time or its number. A restore, or a fail-over
- * that has lost changes, may give both a second time, to something else.
+ * Adds a random number to the rows that only a time or a count names. A restore, or a fail-over
+ * that has lost changes, may give the same time or count to another row.
  */
 export const addSalts = ({ types, tableName }: Dialect): string =>
   ['revision', 'change_log']
