@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { randomInt } from 'node:crypto'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, test } from 'node:test'
+import { retryWhileLocked } from '../../src/store/sqlite/locks.ts'
 import { auditOf } from '../support/audit.ts'
 import { isLong } from '../support/long.ts'
 import { runProgram, startProgram } from '../support/program.ts'
@@ -123,7 +124,7 @@ test('a full view whose entry cannot be written is 503, and works again when it 
   try {
     assert.equal(await send('PUT', anId(1)), 201)
     using db = new DatabaseSync(credentialsOf(place))
-    db.exec('begin immediate')
+    await retryWhileLocked(() => db.exec('begin immediate'))
     const [shown, put] = await Promise.all([send('GET', anId(1)), send('PUT', anId(2))])
     assert.deepEqual([shown, put], [503, 503])
     db.exec('rollback')

@@ -13,6 +13,7 @@ import { limits } from '../../src/platform/limits.ts'
 import { systemTime } from '../../src/platform/time.ts'
 import { withPrimary } from '../../src/store/postgres/cluster/with-primary.ts'
 import { openSpools } from '../../src/store/spool.ts'
+import { retryWhileLocked } from '../../src/store/sqlite/locks.ts'
 import { describeService } from '../support/describe-service.ts'
 import { configOf } from '../support/harness.ts'
 import { isLong } from '../support/long.ts'
@@ -87,7 +88,7 @@ async function whileLocked(work: (waiting: () => Promise<number>) => Promise<voi
   const { databaseUrl, operatorDatabaseUrl } = service.parts.config
   if (operatorDatabaseUrl === undefined) {
     using merging = new DatabaseSync(databaseUrl.replace('sqlite:', ''))
-    merging.exec('begin immediate')
+    await retryWhileLocked(() => merging.exec('begin immediate'))
     await work(async () => 0)
     return
   }

@@ -6,6 +6,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { describe, test } from 'node:test'
 import { openMovableClock } from '../../src/platform/clock.ts'
 import { type Family, families } from '../../src/platform/metrics/families.ts'
+import { retryWhileLocked } from '../../src/store/sqlite/locks.ts'
 import { describeService } from '../support/describe-service.ts'
 import { type TestService, temporaryFolder } from '../support/harness.ts'
 import { type MetricsText, readMetrics, type Sample } from '../support/metrics-text.ts'
@@ -162,7 +163,7 @@ describe('the five alerts', { skip: promtoolIsMissing }, () => {
       assert.equal((await service.call(path)).status, 200)
       const before = await said(service)
       const db = new DatabaseSync(service.place.commandUrl.slice('sqlite:'.length))
-      db.exec(`update fiat_account_full set ${flipped('body')}`)
+      await retryWhileLocked(() => db.exec(`update fiat_account_full set ${flipped('body')}`))
       db.close()
       assert.equal((await service.call(path)).status, 503)
       const after = await said(service)

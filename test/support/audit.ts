@@ -10,6 +10,7 @@ import { sessionOf } from '../../src/store/postgres/session.ts'
 import type { RecordReads } from '../../src/store/record-reads.ts'
 import type { Session } from '../../src/store/session.ts'
 import { dialect as sqliteDialect } from '../../src/store/sqlite/dialect.ts'
+import { retryWhileLocked } from '../../src/store/sqlite/locks.ts'
 import { openSession } from '../../src/store/sqlite/session.ts'
 import { withAuditArchive } from '../../src/stores.ts'
 import { configOf, type StoreLocation, unreadLog } from './harness.ts'
@@ -84,5 +85,6 @@ export async function changeAuditLog(place: StoreLocation, sql: string): Promise
     return
   }
   using db = new DatabaseSync(commandUrl.replace(/^sqlite:(.*)\.db$/, '$1.credentials.db'))
-  db.exec(sql.replaceAll('TABLE', 'audit_line'))
+  // A server writes in a thread, so a transaction of it may be under way.
+  await retryWhileLocked(() => db.exec(sql.replaceAll('TABLE', 'audit_line')))
 }

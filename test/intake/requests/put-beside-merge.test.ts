@@ -3,6 +3,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { describe, test } from 'node:test'
 import { openMergeTimes, puttingBesideMerges } from '../../../src/intake/writer/merge-times.ts'
 import type { PutRequest } from '../../../src/store/records/put.ts'
+import { retryWhileLocked } from '../../../src/store/sqlite/locks.ts'
 import { NothingChanged, StoreUnavailable } from '../../../src/store/unavailable.ts'
 import { describeService } from '../../support/describe-service.ts'
 import { operatorToken } from '../../support/operator-token.ts'
@@ -16,7 +17,7 @@ const service = describeService({ store: 'sqlite' })
 /** Holds the lock of the records, as a merge does, while the test works. */
 async function whileLocked(work: () => Promise<void>): Promise<void> {
   const merging = new DatabaseSync(service.parts.config.databaseUrl.replace('sqlite:', ''))
-  merging.exec('begin immediate')
+  await retryWhileLocked(() => merging.exec('begin immediate'))
   try {
     await work()
   } finally {
