@@ -209,8 +209,9 @@ function clientTimeFaults(file: string): string[] {
 function groupFaults(): string[] {
   const ran = globSync('test/groups/*.test.ts').flatMap((group) => {
     const [, store = '', list = ''] =
-      /runGroup\(\s*'(\w+)',([^)]*(?:\([^)]*\)[^)]*)*)\)\s*$/.exec(readFileSync(group, 'utf8')) ??
-      []
+      /runGroup\(\s*import\.meta,\s*'(\w+)',([^)]*(?:\([^)]*\)[^)]*)*)\)\s*$/.exec(
+        readFileSync(group, 'utf8'),
+      ) ?? []
     return [...list.matchAll(/'([^']+)'/g)].flatMap(([, pattern = '']) =>
       globSync(pattern, { cwd: 'test' }).map((file) => `${store} ${file}`),
     )

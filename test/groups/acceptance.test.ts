@@ -1,3 +1,3 @@
 import { runGroup } from '../support/run-group.ts'
 
-await runGroup('sqlite', 'acceptance/*.test.ts')
+await runGroup(import.meta, 'sqlite', 'acceptance/*.test.ts')

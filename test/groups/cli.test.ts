@@ -1,3 +1,3 @@
 import { runGroup } from '../support/run-group.ts'
 
-await runGroup('sqlite', 'cli/!(postgres).test.ts')
+await runGroup(import.meta, 'sqlite', 'cli/!(postgres).test.ts')

@@ -1,3 +1,3 @@
 import { runGroup } from '../support/run-group.ts'
 
-await runGroup('sqlite', 'fees/**/*.test.ts')
+await runGroup(import.meta, 'sqlite', 'fees/**/*.test.ts')

@@ -1,3 +1,3 @@
 import { runGroup } from '../support/run-group.ts'
 
-await runGroup('sqlite', 'http/*.test.ts')
+await runGroup(import.meta, 'sqlite', 'http/*.test.ts')

@@ -1,3 +1,3 @@
 import { runGroup } from '../support/run-group.ts'
 
-await runGroup('sqlite', 'intake/**/*.test.ts')
+await runGroup(import.meta, 'sqlite', 'intake/**/*.test.ts')

@@ -1,3 +1,3 @@
 import { runGroup } from '../support/run-group.ts'
 
-await runGroup('sqlite', 'model/*.test.ts', 'history/*.test.ts')
+await runGroup(import.meta, 'sqlite', 'model/*.test.ts', 'history/*.test.ts')

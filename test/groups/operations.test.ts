@@ -1,3 +1,3 @@
 import { runGroup } from '../support/run-group.ts'
 
-await runGroup('sqlite', 'operations/**/*.test.ts')
+await runGroup(import.meta, 'sqlite', 'operations/**/*.test.ts')

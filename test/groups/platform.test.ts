@@ -1,6 +1,7 @@
 import { runGroup } from '../support/run-group.ts'
 
 await runGroup(
+  import.meta,
   'sqlite',
   'platform/*.test.ts',
   'values/*.test.ts',

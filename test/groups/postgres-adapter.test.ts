@@ -1,3 +1,3 @@
 import { runGroup } from '../support/run-group.ts'
 
-await runGroup('postgres', 'store/postgres/*.test.ts')
+await runGroup(import.meta, 'postgres', 'store/postgres/*.test.ts')

@@ -1,6 +1,7 @@
 import { runGroup } from '../support/run-group.ts'
 
 await runGroup(
+  import.meta,
   'postgres',
   'intake/requests/*.test.ts',
   'intake/{merge,files/known-*}.test.ts',

@@ -1,3 +1,3 @@
 import { runGroup } from '../support/run-group.ts'
 
-await runGroup('postgres', 'model/*.test.ts', 'history/*.test.ts')
+await runGroup(import.meta, 'postgres', 'model/*.test.ts', 'history/*.test.ts')

@@ -1,3 +1,3 @@
 import { runGroup } from '../support/run-group.ts'
 
-await runGroup('postgres', 'store/*.test.ts')
+await runGroup(import.meta, 'postgres', 'store/*.test.ts')

@@ -1,3 +1,3 @@
 import { runGroup } from '../support/run-group.ts'
 
-await runGroup('sqlite', 'sandbox/*.test.ts', 'testing/*.test.ts')
+await runGroup(import.meta, 'sqlite', 'sandbox/*.test.ts', 'testing/*.test.ts')

@@ -1,3 +1,3 @@
 import { runGroup } from '../support/run-group.ts'
 
-await runGroup('sqlite', 'sdk/*.test.ts', 'console/*.test.ts')
+await runGroup(import.meta, 'sqlite', 'sdk/*.test.ts', 'console/*.test.ts')

@@ -1,3 +1,3 @@
 import { runGroup } from '../support/run-group.ts'
 
-await runGroup('sqlite', 'smoke/*.test.ts', 'browser/smoke.test.ts')
+await runGroup(import.meta, 'sqlite', 'smoke/*.test.ts', 'browser/smoke.test.ts')

@@ -11,17 +11,21 @@ import { until } from './until.ts'
 import { openJobs, watchJobs } from './watched-jobs.ts'
 
 /**
- * Runs the test files of a group one after the other in this process, which loads the program
- * once. Each file is a suite, so its hooks at the top level are its own: `--test-isolation=none`
+ * Runs the test files of a group, whose folder lies among the tests, one after the other in this
+ * process, which loads the program once. Each file is a suite, so its hooks at the top level are its own: `--test-isolation=none`
  * would give them to the root of all files. A file fails if it leaves a changed variable or a job,
  * and the group fails if it leaves a handle that keeps the process alive, or a database.
  */
-export async function runGroup(store: StoreName, ...patterns: readonly string[]): Promise<void> {
+export async function runGroup(
+  { dirname }: Pick<ImportMeta, 'dirname'>,
+  store: StoreName,
+  ...patterns: readonly string[]
+): Promise<void> {
   process.env.BURSAR_TEST_STORE = store
   watchJobs()
   // The same runs each time: a red gate is the change. Long runs have fresh seeds.
   if (!isLong) fc.configureGlobal({ seed: 20_261_126 })
-  const root = join(import.meta.dirname, '..')
+  const root = join(dirname, '..')
   const files = patterns.flatMap((pattern) => {
     const found = globSync(pattern, { cwd: root }).toSorted()
     if (found.length === 0) throw new Error(`no test file is named ${pattern}`)
