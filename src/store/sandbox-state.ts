@@ -15,7 +15,7 @@ export type PastRecords = NewRecords & {
   readonly from: ClientOrigin | undefined
 }
 
-export type History = {
+export type SandboxHistory = {
   /** The earliest first. Each is rendered when it is stored, so that memory holds one at a time. */
   readonly history: Iterable<PastRecords>
   /** Display names of the customers. */
@@ -31,7 +31,7 @@ export type SandboxState = {
    * Stores versions of records that exist nowhere yet, as imports of those times would have, and
    * names the customers. A time that has not come yet counts as now.
    */
-  storeHistory(history: History): Promise<void>
+  storeHistory(history: SandboxHistory): Promise<void>
   /** Adds records that exist nowhere yet, in one transaction. False if one of them does exist. */
   addRecords(added: readonly NewRecords[]): Promise<boolean>
   /**

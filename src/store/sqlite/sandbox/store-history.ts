@@ -20,7 +20,7 @@ import {
 } from '../../merge/staging.ts'
 import type { StorableRecord } from '../../records/import.ts'
 import { type NamedRow, text, whole } from '../../row.ts'
-import type { History } from '../../sandbox-state.ts'
+import type { SandboxHistory } from '../../sandbox-state.ts'
 import { ensureKeys, type KeyMaking } from '../../sealing/customer-key-rows.ts'
 import { openWith, sealRecord } from '../../sealing/seals.ts'
 import type { Session } from '../../session.ts'
@@ -33,7 +33,7 @@ import { buildingIndexes } from '../import/import-connection.ts'
  */
 export async function storeHistory(
   { session, db }: { readonly session: Session; readonly db: DatabaseSync },
-  { history, names }: History,
+  { history, names }: SandboxHistory,
   now: bigint,
   sealing: KeyMaking,
 ): Promise<void> {
