@@ -24,18 +24,19 @@ import type { Metafile, Plugin } from 'esbuild'
  * this at `pack`.
  */
 const root = fileURLToPath(new URL('..', import.meta.url))
-const src = `${root}src/`
 const dist = `${root}dist`
+
+/** The built package has the folders of the packages, or of `src`, in one folder. */
+const placeInDist = (path: string): string | undefined => /^(?:packages|src)\/(.*)$/.exec(path)?.[1]
 
 /** A bundle lies in the folder itself, and still finds what lay beside each module. */
 const filesBesideModules: Plugin = {
   name: 'files-beside-modules',
   setup: ({ onLoad }) =>
     onLoad({ filter: /\.ts$/ }, ({ path }) => {
-      // The checkout itself may lie in a folder that is called `src`.
-      if (!path.startsWith(src)) return undefined
-      const own = JSON.stringify(`./${relative(src, path)}`)
-      const url = `new URL(${own}, import.meta.url)`
+      const own = placeInDist(relative(root, path))
+      if (own === undefined) return undefined
+      const url = `new URL(${JSON.stringify(`./${own}`)}, import.meta.url)`
       return {
         contents: readFileSync(path, 'utf8').replaceAll('import.meta.url', url),
         loader: 'ts',
@@ -50,7 +51,7 @@ const processForHere: Plugin = {
     onResolve({ filter: /\/sandbox-here\.ts$/ }, () => ({ path: 'here', namespace: 'testing' }))
     onLoad({ filter: /.*/, namespace: 'testing' }, () => ({
       contents: "export { startSandboxProcess as startSandboxHere } from './sandbox-process.ts'",
-      resolveDir: `${src}testing`,
+      resolveDir: `${root}src/testing`,
     }))
   },
 }
@@ -79,7 +80,9 @@ execFileSync('tsc', declare, { cwd: root, stdio: 'inherit' })
 for (const name of readdirSync(dist)) {
   if (name !== 'testing') rmSync(`${dist}/${name}`, { recursive: true })
 }
-cpSync(src, dist, { recursive: true, filter: (path) => !path.endsWith('.ts') })
+for (const path of globSync('{src,packages/*/src}/**/*.*', { cwd: root })) {
+  if (!path.endsWith('.ts')) cpSync(`${root}${path}`, `${dist}/${placeInDist(path)}`)
+}
 writeFileSync(`${dist}/own-node.json`, `${JSON.stringify(nodePackages(), null, 2)}\n`)
 const define = { 'import.meta.url': 'bundleUrl' }
 const bundleUrl = "const bundleUrl = require('node:url').pathToFileURL(__filename).href"
@@ -112,9 +115,9 @@ const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16
 writeFileSync(`${dist}/program.cjs`, script.replaceAll(/[^\0-\x7f]/g, escaped))
 await build({
   entryPoints: {
-    bin: `${src}bin.ts`,
-    main: `${src}main.ts`,
-    testing: `${src}testing/create-sandbox.ts`,
+    bin: `${root}src/bin.ts`,
+    main: `${root}src/main.ts`,
+    testing: `${root}src/testing/create-sandbox.ts`,
   },
   outdir: dist,
   bundle: true,
@@ -127,7 +130,7 @@ await build({
 })
 // Node loads modules from CommonJS, but Jest does not.
 await build({
-  entryPoints: [`${src}testing/create-sandbox.ts`],
+  entryPoints: [`${root}src/testing/create-sandbox.ts`],
   outfile: `${dist}/testing.cjs`,
   bundle: true,
   platform: 'node',
