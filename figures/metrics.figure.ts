@@ -18,7 +18,6 @@ test('metrics of ninety operations with twelve statuses each', async (t) => {
     statuses: () => statuses,
     refusals: () => [],
     kinds: () => [],
-    servers: () => [],
   })
   for (const operation of operations) {
     for (const status of statuses) {

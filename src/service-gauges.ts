@@ -17,7 +17,7 @@ import { cryptoNetworks } from './values/network.ts'
 
 export type GaugeDeps = {
   readonly metrics: Metrics
-  readonly store: Pick<Store, 'servers'> & {
+  readonly store: {
     readonly damage: Pick<Store['damage'], 'found'>
     readonly customers: { readonly changes: Pick<ChangeWatch, 'waiting'> }
   }
@@ -45,7 +45,6 @@ export function startServiceGauges(deps: GaugeDeps): () => void {
   const { metrics, store, audit, background, log } = deps
   const loop = watchEventLoop(metrics)
   const stops = [
-    metrics.gauge('bursar_standby_lag_seconds', () => standbyLags(store)),
     metrics.gauge('bursar_waiting_event_requests', () => [[{}, store.customers.changes.waiting()]]),
     metrics.gauge('bursar_audit_queue_entries', () => [[{}, audit.depth()]]),
     metrics.gauge('bursar_damaged_records', () => damagedRecords(store)),
@@ -130,14 +129,6 @@ function countStored({ metrics, stored }: Pick<GaugeDeps, 'metrics' | 'stored'>)
     },
   }
 }
-
-/** A lag that is unknown has no value: the standby is not read from. */
-const standbyLags = (store: Pick<Store, 'servers'>) =>
-  store
-    .servers()
-    .flatMap(({ name, lagMs }): Reading<'bursar_standby_lag_seconds'>[] =>
-      lagMs !== undefined && Number.isFinite(lagMs) ? [[{ server: name }, lagMs / 1000]] : [],
-    )
 
 /** One for each record, and one for each kind with a damaged table. */
 const damagedRecords = ({ damage }: Pick<GaugeDeps['store'], 'damage'>) =>

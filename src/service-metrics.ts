@@ -7,7 +7,6 @@ import type { Config } from './platform/config.ts'
 import { type Metrics, noMetrics } from './platform/metrics/metrics.ts'
 import type { MetricsRegistry } from './platform/metrics/open-metrics.ts'
 import { resources } from './resources/catalogue.ts'
-import type { StoreServer } from './store/records.ts'
 
 /** Reads the metrics of every worker, given those of this one. */
 export type MergeMetrics = (own: MetricsRegistry) => () => Promise<string>
@@ -25,14 +24,13 @@ export type ServiceMetrics = {
 type MetricsDeps = {
   /** Known once the service is composed: the metrics are needed before that. */
   readonly routes: () => readonly Route[]
-  readonly servers: () => readonly StoreServer[]
   readonly merge: MergeMetrics | undefined
 }
 
 /** Nobody can read metrics without the operator’s port, so then none are kept. */
 export async function openServiceMetrics(
   { operatorPort }: Pick<Config, 'operatorPort'>,
-  { routes, servers, merge = readAlone }: MetricsDeps,
+  { routes, merge = readAlone }: MetricsDeps,
 ): Promise<ServiceMetrics> {
   if (operatorPort === undefined) {
     return { metrics: noMetrics, read: undefined, observing: (served) => served }
@@ -43,7 +41,6 @@ export async function openServiceMetrics(
     statuses: () => [...successes, ...statusGuides.map(({ status }) => status)].map(String),
     refusals: () => refusals,
     kinds: () => resources.map(({ kind }) => kind),
-    servers: () => servers().map(({ name }) => name),
   })
   const measure = measureRequests(metrics)
   return {

@@ -135,11 +135,9 @@ export async function startService(sources: ServiceDeps): Promise<Service> {
   // Where a part cannot be opened, those before it are closed again in reverse order, as at a
   // shutdown.
   await using opened = new AsyncDisposableStack()
-  let servers: Store['servers'] = () => []
   let routes: readonly Route[] = []
   const measured = await openServiceMetrics(config, {
     routes: () => routes,
-    servers: () => servers(),
     merge: sources.mergeMetrics,
   })
   const { metrics } = measured
@@ -148,7 +146,6 @@ export async function startService(sources: ServiceDeps): Promise<Service> {
   const fees = openFees({ config, environment: process.env, clock, log, background })
   opened.defer(fees.close)
   const [store, credentials, quotes] = [stores.records(), stores.credentials(), stores.quotes()]
-  servers = store.servers
   const { servesOperator } = stores
   const jobs = { store, quotes, servesOperator, log, background }
   const { announceSoon } = startStoreJobs(jobs, opened)

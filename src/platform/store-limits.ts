@@ -247,7 +247,7 @@ export const storeLimits = {
   databaseWaitingPerSession: 50,
   /** Sessions for look-ups and changes of credentials, apart from those of records. */
   credentialSessionsMax: 4,
-  /** Interval of the health check of every database server. It finds a new primary and the lag. */
+  /** Interval of the health check of every database server. It finds a new primary. */
   databaseHealthCheckIntervalMs: 500,
   /** New rows of an empty table from which building its indexes afterwards pays. */
   indexesBuiltAfterRowsMin: 10_000,
@@ -266,7 +266,7 @@ export const storeLimits = {
    * came later and those that were deleted are in the way. One that needs more is read by itself.
    */
   pastVisitsPerRecord: 4,
-  /** Without a primary the lag of a standby is unknown. It is still read from for this long. */
+  /** Without a primary nobody knows how old a standby is. It is read from for this long. */
   databasePrimaryLostMs: 300_000,
   /** Delay before a session that is kept is reopened, and pause between two notifications. */
   databaseSessionRetryMs: 500,

@@ -43,13 +43,12 @@ export type Store = {
   close(): Promise<void>
 }
 
-/** A database server. The lag of a standby is in milliseconds; Infinity if it is unknown. */
+/** A database server. */
 export type StoreServer = {
   readonly name: string
   readonly role: 'primary' | 'standby' | 'unknown'
   /** Whether requests are answered from it. */
   readonly isUsed: boolean
-  readonly lagMs?: number
 }
 
 export type CustomerRecords = {

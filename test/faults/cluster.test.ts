@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { customerScopes } from '../../src/contract/scopes.ts'
+import { delayReplay } from '../support/delay-replay.ts'
 import { isLong } from '../support/long.ts'
 import type { PostgresServer } from '../support/postgres-server.ts'
 import { untilHolds } from '../support/until.ts'
@@ -11,7 +12,6 @@ import {
   askForToken,
   type Cluster,
   databaseName,
-  lagMsMax,
   openCluster,
   serve,
   tokenOf,
@@ -75,7 +75,7 @@ describe('with a primary, two standbys and three server processes', () => {
     assert.ok(refused <= nodes.length * traffic.inFlightMax, `${refused} were refused`)
   })
 
-  test('a standby whose replay is paused is not read beyond the allowed lag, and no list goes backwards', async (t) => {
+  test('a standby whose replay is paused is not read, and no list goes backwards', async (t) => {
     const [one] = cluster.standbys
     assert.ok(one)
     const traffic = startTraffic(cluster)
@@ -91,7 +91,7 @@ describe('with a primary, two standbys and three server processes', () => {
     const newest = cluster.history.newest('ash')
     await untilShown(newest)
     await traffic.untilAnswered(100)
-    assert.ok(!(await isReadFrom(one, traffic)), 'it is read from while it is behind')
+    assert.ok(!(await isReadFrom(one, traffic)), 'it is read from while it is paused')
     const resumedAt = performance.now()
     await askServer(one, 'select pg_wal_replay_resume()')
     await untilHolds('it is read from again', () => isReadFrom(one, traffic))
@@ -99,14 +99,14 @@ describe('with a primary, two standbys and three server processes', () => {
     const generations = await imports.stop()
     const { refused, cut, answered, walks, staleMs } = await traffic.stop()
     t.diagnostic(
-      `left ${leftMs.toFixed(0)} ms after the pause (limit ${lagMsMax} ms), read from again after ${backMs.toFixed(0)} ms; ` +
+      `left ${leftMs.toFixed(0)} ms after the pause, read from again after ${backMs.toFixed(0)} ms; ` +
         `the oldest answer had been replaced for ${staleMs.toFixed(0)} ms; ` +
         `${answered} reads, ${walks} walks, ${generations} imports`,
     )
     assert.deepEqual([refused, cut], [0, 0])
   })
 
-  test('health names the servers of the database, and a standby that is behind with its lag', async () => {
+  test('health names the servers of the database, and which of them are used', async () => {
     const [url = ''] = cluster.urls
     const [one] = cluster.standbys
     assert.ok(one)
@@ -125,22 +125,26 @@ describe('with a primary, two standbys and three server processes', () => {
     await untilHolds('the standby is used', async () => (await stateOf(one)).is_used)
     await askServer(one, 'select pg_wal_replay_pause()')
     try {
-      const next = cluster.history.newest('ash') + 1
-      await cluster.importGeneration(customers, next)
       await untilHolds('it is not', async () => !(await stateOf(one)).is_used)
       assert.equal((await stateOf(one)).role, 'standby')
     } finally {
       await askServer(one, 'select pg_wal_replay_resume()')
     }
-    await untilHolds('its lag is over', async () => (await stateOf(one)).lag_ms === 0)
+    await untilHolds('it is used again', async () => (await stateOf(one)).is_used)
   })
 
-  test('a cursor works on every server, even on one whose standby is behind', async () => {
+  test('a cursor works on every server, even on one whose standby is behind', async (t) => {
     await cluster.untilLevel()
     const next = cluster.history.newest('ash') + 1
-    for (const standby of cluster.standbys) await askServer(standby, 'select pg_wal_replay_pause()')
+    const ofPrimary = await serve({ ...cluster.env, DATABASE_READ_URLS: '' })
+    t.after(() => ofPrimary.program.kill('SIGKILL'))
+    const delay = (by: '1h' | '0') =>
+      Promise.all(
+        cluster.standbys.map((standby) => delayReplay((sql) => askServer(standby, sql), by)),
+      )
+    await delay('1h')
     try {
-      const traffic = startTraffic(cluster)
+      const traffic = startTraffic({ ...cluster, urls: [...cluster.urls, ofPrimary.url] })
       await cluster.importGeneration(customers, next)
       await traffic.untilAnswered(200)
       await cluster.importGeneration(customers, next + 1)
@@ -148,9 +152,7 @@ describe('with a primary, two standbys and three server processes', () => {
       const { refused, cut } = await traffic.stop()
       assert.deepEqual([refused, cut], [0, 0])
     } finally {
-      for (const standby of cluster.standbys) {
-        await askServer(standby, 'select pg_wal_replay_resume()')
-      }
+      await delay('0')
     }
   })
 
@@ -249,10 +251,7 @@ describe('with a primary, two standbys and three server processes', () => {
 
 const endSessions = `select pg_terminate_backend(pid) from pg_stat_activity where usename in ('bursar', 'bursar_operator')`
 
-/**
- * Whether a database server gets some of the next reads of customers. Each server process takes its
- * turn, and chooses in turn among the database servers. Health checks do not count.
- */
+/** Whether a database server gets some of the next reads of customers, health checks aside. */
 async function isReadFrom(server: PostgresServer, traffic: Traffic): Promise<boolean> {
   const lastRead = `select max(query_start) from pg_stat_activity
     where usename = 'bursar' and query like '%set_config(''bursar.customer_id''%'`

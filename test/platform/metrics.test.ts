@@ -17,7 +17,6 @@ const given = {
   statuses: () => ['200', '404'],
   refusals: () => ['expired'],
   kinds: () => ['statements'],
-  servers: () => ['db1:5432', 'db2:5432'],
 } satisfies Readonly<Record<GivenList, () => readonly string[]>>
 
 const names = Object.keys(families).filter((name): name is FamilyName => name in families)

@@ -5,7 +5,6 @@ import type { FeeBasis } from '../../src/fees/fee-basis.ts'
 import { limits } from '../../src/platform/limits.ts'
 import { type OpenMetrics, openMetrics } from '../../src/platform/metrics/open-metrics.ts'
 import { type GaugeDeps, startServiceGauges } from '../../src/service-gauges.ts'
-import type { StoreServer } from '../../src/store/records.ts'
 import { basisWith, days, now, seconds } from '../fees/sample-basis.ts'
 import { unreadLog } from '../support/harness.ts'
 import { parseMetrics } from '../support/metrics-text.ts'
@@ -15,13 +14,11 @@ import { takeTime } from '../support/virtual-time.ts'
 const node = 'http://127.0.0.1:1'
 let clock = now
 let basis: FeeBasis = basisWith()
-let servers: readonly StoreServer[] = []
 let counted = 0
 let fails = false
 
 const deps: Omit<GaugeDeps, 'metrics' | 'background'> = {
   store: {
-    servers: () => servers,
     damage: { found: () => [{ kind: 'statements', fault: 'a damaged table' }] },
     customers: { changes: { waiting: () => 4 } },
   },
@@ -52,7 +49,6 @@ before(() => {
     statuses: () => [],
     refusals: () => [],
     kinds: () => ['statements'],
-    servers: () => servers.map(({ name }) => name),
   })
   time = takeTime()
   stop = startServiceGauges({ ...deps, metrics, background: openBackground() })
@@ -101,20 +97,6 @@ describe('the gauges of a service', () => {
       return (await late()) > 0.06 - limits.eventLoopSampledMs / 1000
     })
     assert.ok((await late()) < hourMs / 1000)
-  })
-
-  test('show the lag of a standby, and nothing while it is unknown', async () => {
-    servers = [
-      { name: 'db1:5432', role: 'primary', isUsed: true },
-      { name: 'db2:5432', role: 'standby', isUsed: true, lagMs: 1250 },
-      { name: 'db3:5432', role: 'standby', isUsed: false, lagMs: Number.POSITIVE_INFINITY },
-    ]
-    const { samples } = await read()
-    const lags = samples.filter(({ name }) => name === 'bursar_standby_lag_seconds')
-    assert.deepEqual(
-      lags.map(({ labels, value }) => [labels.server, value]),
-      [['db2:5432', 1.25]],
-    )
   })
 
   test('show the age of each source that the operator has configured', async () => {

@@ -142,7 +142,6 @@ const openServersAs = (url: string, parameters: SessionSettings) =>
     requireRole: anyRole,
     connectionsMax: 4,
     withinMs: 60_000,
-    lagMsMax: 2000,
     log: openLog('silent'),
   })
 

@@ -154,13 +154,12 @@ type TestServersOptions = {
   /** The URL of a standby to read from. */
   readonly standby?: string
   readonly withinMs?: number
-  readonly lagMsMax?: number
 }
 
 /** Opens the PostgreSQL servers of a URL. */
 export const openTestServers = (
   url: string,
-  { standby, withinMs = 60_000, lagMsMax = 2000 }: TestServersOptions = {},
+  { standby, withinMs = 60_000 }: TestServersOptions = {},
 ): Promise<Servers> =>
   openServers({
     primaries: addressesOf(url),
@@ -169,6 +168,5 @@ export const openTestServers = (
     requireRole: anyRole,
     connectionsMax: 4,
     withinMs,
-    lagMsMax,
     log: openLog('silent'),
   })

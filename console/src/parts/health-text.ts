@@ -12,8 +12,6 @@ export function figureText(name: string, value: unknown): string {
   if (figure === undefined) return String(value)
   if (name.endsWith('age_ms')) return `${durationText(figure)} old`
   if (name.endsWith('age_s')) return `${durationText(figure * 1000)} old`
-  if (/lag_ms$|behind_ms$/.test(name)) return `${(figure / 1000).toFixed(1)} seconds behind`
-  if (/lag_s$|behind_s$/.test(name)) return `${figure.toFixed(1)} seconds behind`
   if (name.endsWith('_ms')) return figure < 10_000 ? `${figure} ms` : durationText(figure)
   if (name.endsWith('_s')) return durationText(figure * 1000)
   if (name.endsWith('bytes')) return bytesText(figure)

@@ -88,13 +88,7 @@ export function readinessChecks(deps: ReadinessDeps): ReadinessCheck[] {
 const unanswered = (kinds: readonly string[]): string =>
   `lists of ${kinds.join(', ')} are not answered until a check of their tables passes; restore a backup, or run bursar migrate --check`
 
-/** JSON has no infinity, so an unknown lag is left out. */
-const describeServer = ({ name, role, isUsed, lagMs }: StoreServer) => ({
-  name,
-  role,
-  is_used: isUsed,
-  ...(lagMs !== undefined && Number.isFinite(lagMs) && { lag_ms: Math.round(lagMs) }),
-})
+const describeServer = ({ name, role, isUsed }: StoreServer) => ({ name, role, is_used: isUsed })
 
 /**
  * What keeps every fee from being quoted, if it is a node or a price source. Fees that the operator

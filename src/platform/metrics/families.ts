@@ -1,7 +1,7 @@
 import { cryptoNetworks } from '../../values/network.ts'
 
 /** A list of values that a lower layer cannot know. The composition root gives it. */
-export type GivenList = 'operations' | 'statuses' | 'refusals' | 'kinds' | 'servers'
+export type GivenList = 'operations' | 'statuses' | 'refusals' | 'kinds'
 
 /** Every value that a label may have. Whatever a program passes besides counts as `other`. */
 type LabelValues = readonly string[] | GivenList
@@ -101,9 +101,6 @@ export const families = {
   }),
   bursar_unopened_bodies_total: counter('Sealed bodies that did not open, by reason.', {
     reason: ['missing_key', 'changed'],
-  }),
-  bursar_standby_lag_seconds: gauge('max', 'How far a standby is behind the primary.', {
-    server: 'servers',
   }),
   bursar_source_age_seconds: gauge(
     'max',

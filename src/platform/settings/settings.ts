@@ -30,11 +30,8 @@ export const settings = {
   databaseReadUrls: list([], {
     env: 'DATABASE_READ_URLS',
     faultOf: postgresUrlFault,
-    meaning: 'Standbys that serve reads of records, one server in each URL.',
-  }),
-  replicaLagMsMax: integer(2000, 100, 600_000, {
-    env: 'BURSAR_REPLICA_LAG_MS_MAX',
-    meaning: 'A standby whose replication lag exceeds this many milliseconds serves no reads.',
+    meaning:
+      'Standbys that serve reads of records, one URL each: the first that can be read serves them.',
   }),
   databaseConnectionsMax: integer(10, 1, 500, {
     env: 'BURSAR_DATABASE_CONNECTIONS_MAX',

@@ -139,7 +139,6 @@ function openFor(
     primaries,
     withinMs: config.databaseTimeoutMs,
     pooler: config.pooler,
-    lagMsMax: config.replicaLagMsMax,
     log,
     background,
     metrics,

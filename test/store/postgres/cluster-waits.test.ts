@@ -32,10 +32,10 @@ import { acme, aQuote, aWithdrawal, noon } from '../support/quotes.ts'
 describe('the monitor of servers', () => {
   type FakeServer = Server & { now: Health | undefined; checks: number; check: () => Promise<void> }
 
-  const fakeServer = (role: Health['role']): FakeServer => {
+  const fakeServer = (role: Health['role'], label: string = role): FakeServer => {
     const server = {
-      label: role,
-      now: { role, timeline: 1, position: 1n } as Health | undefined,
+      label,
+      now: { role, timeline: 1, isPaused: false } as Health | undefined,
       checks: 0,
       check: async () => {},
       health: () => server.now,
@@ -49,18 +49,19 @@ describe('the monitor of servers', () => {
     return server as unknown as FakeServer
   }
 
-  /** A primary and a standby that has replayed all of it. */
+  /** A primary and two standbys that follow it. */
   async function openTested() {
     const [primary, standby] = [fakeServer('primary'), fakeServer('standby')]
+    const second = fakeServer('standby', 'second')
     const monitor = await openMonitor({
       primaries: [primary],
-      standbys: [standby],
-      lagMsMax: 2000,
+      standbys: [standby, second],
       log: openLog('silent'),
       background: openBackground(),
       of: undefined,
     })
-    return { primary, standby, monitor, reader: () => monitor.reader(new Set()) }
+    const reader = (...failed: Server[]) => monitor.reader(new Set(failed))
+    return { primary, standby, second, monitor, reader }
   }
 
   test('looks at every server twice a second', async () => {
@@ -85,20 +86,30 @@ describe('the monitor of servers', () => {
     monitor.stop()
   })
 
-  test('reads from a standby for as long as its lag is allowed, then from the primary', async () => {
+  test('reads from the first standby that can be read, in the order of their URLs, then from the primary', async () => {
     using time = takeTime()
-    const { primary, standby, monitor, reader } = await openTested()
-    primary.now = { role: 'primary', timeline: 1, position: 2n }
-    await time.advance(2000)
-    assert.equal(reader(), standby)
-    assert.deepEqual(monitor.states()[0], {
-      name: 'standby',
-      role: 'standby',
-      isUsed: true,
-      lagMs: 2000,
-    })
-    await time.advance(1)
-    assert.equal(reader(), primary)
+    const { primary, standby, second, monitor, reader } = await openTested()
+    const isUsed = () => monitor.states().map((state) => state.isUsed)
+    assert.deepEqual([reader(), reader(), reader(standby)], [standby, standby, second])
+    assert.equal(reader(standby, second), primary)
+    assert.equal(reader(standby, second, primary), undefined)
+    const changed: readonly [string, FakeServer['now']][] = [
+      ['down', undefined],
+      ['of an old primary', { role: 'standby', timeline: 0, isPaused: false }],
+      ['paused', { role: 'standby', timeline: 1, isPaused: true }],
+      ['promoted', { role: 'primary', timeline: 1, isPaused: false }],
+    ]
+    for (const [what, health] of changed) {
+      const { now } = standby
+      standby.now = health
+      assert.deepEqual([reader(), ...isUsed()], [second, false, true, true], what)
+      second.now = health
+      assert.deepEqual([reader(), ...isUsed()], [primary, false, false, true], what)
+      standby.now = now
+      second.now = now
+      assert.equal(reader(), standby, what)
+    }
+    await time.advance(0)
     monitor.stop()
   })
 

@@ -11,6 +11,7 @@ import { StoreUnavailable } from '../../../src/store/unavailable.ts'
 import { openVault } from '../../../src/vault/open-vault.ts'
 import type { WrappedKey } from '../../../src/vault/purpose-key.ts'
 import { systemRandom } from '../../../src/vault/random.ts'
+import { delayReplay } from '../../support/delay-replay.ts'
 import { openPlace, startServiceAt } from '../../support/harness.ts'
 import { startPostgres } from '../../support/postgres-server.ts'
 import { stoppedJobs } from '../../support/stopped-jobs.ts'
@@ -284,10 +285,7 @@ onPostgres('a standby', () => {
     const both = url.replace(`:${primary.port}`, `:${primary.port},127.0.0.1:${standby.port}`)
     const toStandby = standby.url('bursar', 'bursar_template')
     const openAs = async (role: (url: string) => string) => {
-      const servers = await openTestServers(role(both), {
-        standby: role(toStandby),
-        lagMsMax: 600_000,
-      })
+      const servers = await openTestServers(role(both), { standby: role(toStandby) })
       const store = openPostgresCredentials(servers)
       t.after(async () => {
         await store.close()
@@ -306,7 +304,7 @@ onPostgres('a standby', () => {
       ]
       return sent?.[0] === replayed?.[0]
     })
-    await askStandby('select pg_wal_replay_pause()')
+    await delayReplay(askStandby, '1h')
     await storeDisabled(command, client.id, 5n, 5n)
     const second = await server.revision()
     assert.ok(second > first.revision)
@@ -320,7 +318,6 @@ onPostgres('a standby', () => {
 
     const behind = (error: unknown) =>
       error instanceof StoreUnavailable && /behind what has been seen/.test(error.message)
-    // Until the standby has had a health check after it was paused.
     await until(() => server.revision().then(() => false, behind))
     await assert.rejects(server.readStates(1n), behind)
     await assert.rejects(server.readPurposeKeys(), behind)
@@ -333,7 +330,7 @@ onPostgres('a standby', () => {
       ),
     )
 
-    await askStandby('select pg_wal_replay_resume()')
+    await delayReplay(askStandby, '0')
     await until(async () => (await fresh.revision()) === second)
     const states = await server.readStates(1n)
     assert.deepEqual([states.revision, states.clients[0]?.disabledAt], [second, 5n])

@@ -34,7 +34,6 @@ before(async () => {
       requireRole: anyRole,
       connectionsMax: 10,
       withinMs: 60_000,
-      lagMsMax: 2000,
       log: openLog('silent'),
     }),
     (servers) => servers.close(),

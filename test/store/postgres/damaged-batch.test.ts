@@ -37,7 +37,7 @@ function damagedServers() {
             return [{ at: 1n, found: 0n, is_cut: false }]
           },
         } as never,
-        { health: () => undefined } as never,
+        { mayLag: false } as never,
       ),
   }
   return { servers: servers as unknown as Servers, statements }

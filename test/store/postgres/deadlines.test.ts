@@ -82,7 +82,6 @@ describe('a server that starts while requests have every session', () => {
       requireRole: anyRole,
       connectionsMax: 1,
       withinMs: 3_600_000,
-      lagMsMax: 2000,
       log: openLog('silent'),
       of: 'operator',
       metrics: { ...noMetrics, gauge },

@@ -41,7 +41,6 @@ const serversDeps = () => ({
   requireRole: anyRole,
   connectionsMax: 1,
   withinMs: WITHIN_MS,
-  lagMsMax: 2000,
   log: openLog('silent'),
 })
 after(async () => {

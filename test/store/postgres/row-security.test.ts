@@ -244,7 +244,6 @@ describe('roles', () => {
       requireRole,
       connectionsMax: 2,
       withinMs: 60_000,
-      lagMsMax: 2000,
       log: openLog('silent'),
     })
 

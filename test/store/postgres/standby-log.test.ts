@@ -26,7 +26,6 @@ test('a standby that refuses the login is logged once, and so is its return', as
     requireRole: anyRole,
     connectionsMax: 1,
     withinMs: 60_000,
-    lagMsMax: 2000,
     log: pino({ base: null, timestamp: false }, { write: (line) => void lines.push(line) }),
   })
   const ofStandby = () => lines.map((line) => JSON.parse(line)).filter(isOfStandby)

@@ -4,13 +4,12 @@ import type { Logger } from '../../../platform/log.ts'
 import { systemTime } from '../../../platform/time.ts'
 import type { StoreServer } from '../../records.ts'
 import { unavailable } from '../driver/failure.ts'
-import { openReplayLag } from './replay-lag.ts'
 import type { Health, Server } from './server.ts'
 
-/** Knows which server is the primary, and which standbys have replayed enough to be read. */
+/** Knows which server is the primary, and which standbys follow it. */
 export type Monitor = {
   primary(): Server
-  /** A readable standby, else the primary. Skips `failed` servers. */
+  /** The first standby of the list that can be read, else the primary. Skips `failed` servers. */
   reader(failed: ReadonlySet<Server>): Server | undefined
   /** Checks every server now, or right after the check that is running. */
   checkSoon(): void
@@ -24,7 +23,6 @@ export type Monitor = {
 export type MonitorDeps = {
   readonly primaries: readonly Server[]
   readonly standbys: readonly Server[]
-  readonly lagMsMax: number
   readonly log: Logger
   readonly background: Background
   /** Whose sessions the servers hold, where a process has several. */
@@ -33,28 +31,24 @@ export type MonitorDeps = {
 
 /** Resolves after the first check, whatever its result, and repeats the check until stopped. */
 export async function openMonitor(deps: MonitorDeps): Promise<Monitor> {
-  const { primaries, standbys, lagMsMax, log, background, of } = deps
-  const lag = openReplayLag(2 * lagMsMax + 10 * limits.databaseHealthCheckIntervalMs)
+  const { primaries, standbys, log, background, of } = deps
   const listeners = new Set<(server: Server) => void>()
   let primary: Server | undefined
   let timeline = 0
   let primarySeenAt = systemTime.elapsedMs()
-  let turn = 0
 
   const noteStandby = noteFailures(log)
   const usePrimary = (server: Server, health: Health) => {
     primarySeenAt = systemTime.elapsedMs()
     if (server !== primary || health.timeline !== timeline) {
       log.info({ server: server.label, timeline: health.timeline }, 'found the primary')
-      if (health.timeline !== timeline) lag.forget()
       primary = server
       timeline = health.timeline
       for (const listener of listeners) listener(server)
     }
-    lag.sawPrimary(health.position, primarySeenAt)
   }
   const checkAll = async () => {
-    await Promise.all(primaries.map((server) => server.checkHealth()))
+    await Promise.all([...primaries, ...standbys].map((server) => server.checkHealth()))
     const newest = newestPrimary(primaries)
     // An old primary may rejoin on an earlier timeline; ignore it.
     if (newest !== undefined && newest.health.timeline >= timeline) {
@@ -63,26 +57,18 @@ export async function openMonitor(deps: MonitorDeps): Promise<Monitor> {
       log.warn({ server: primary.label, reason: whyNone(primaries) }, 'lost the primary')
       primary = undefined
     }
-    // Checked after the primary, so that a standby that keeps up has replayed its position.
-    await Promise.all(standbys.map((server) => server.checkHealth()))
     for (const server of standbys) noteStandby(server)
   }
   const lostForMs = () => (primary === undefined ? systemTime.elapsedMs() - primarySeenAt : 0)
-  // Counted from the loss of the primary, whose position is unknown after that.
-  const lagOf = ({ position }: Health) => lag.of(position, systemTime.elapsedMs() - lostForMs())
   const isReadable = (server: Server): boolean => {
     const health = server.health()
+    if (health?.role !== 'standby' || health.isPaused) return false
     // A standby on another timeline follows an old primary or has not replayed the promotion yet.
-    if (health === undefined || health.timeline !== timeline) return false
-    if (health.role === 'primary') return true
-    if (lostForMs() > limits.databasePrimaryLostMs) return false
-    return lagOf(health) <= lagMsMax
+    return health.timeline === timeline && lostForMs() <= limits.databasePrimaryLostMs
   }
   const stateOf = (server: Server): StoreServer => {
-    const health = server.health()
     const isUsed = server === primary || (standbys.includes(server) && isReadable(server))
-    const lagMs = health?.role === 'standby' ? { lagMs: lagOf(health) } : {}
-    return { name: server.label, role: health?.role ?? 'unknown', isUsed, ...lagMs }
+    return { name: server.label, role: server.health()?.role ?? 'unknown', isUsed }
   }
   const checks = background.start('check-database-servers', checkAll, { of })
   await checks.runSoon()
@@ -92,11 +78,9 @@ export async function openMonitor(deps: MonitorDeps): Promise<Monitor> {
       return primary
     },
     reader: (failed) => {
-      const usable = standbys.filter((server) => !failed.has(server))
-      const readable = usable.filter((server) => isReadable(server))
-      turn += 1
-      const server = readable[turn % readable.length] ?? primary
-      return server === undefined || failed.has(server) ? undefined : server
+      const standby = standbys.find((server) => !failed.has(server) && isReadable(server))
+      if (standby !== undefined) return standby
+      return primary !== undefined && failed.has(primary) ? undefined : primary
     },
     checkSoon: () => void checks.runSoon(),
     check: async (withinMs) => {

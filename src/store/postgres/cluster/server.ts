@@ -15,12 +15,13 @@ import type { RoleCheck } from '../schema/roles.ts'
 import { requireSession, startRefused } from '../schema/session-settings.ts'
 import { openPool, type Pool, type PoolOptions } from './pool.ts'
 
-/** The result of a health check. `position` is where the log ends or, on a standby, replay. */
+/** The result of a health check. */
 export type Health = {
   readonly role: 'primary' | 'standby'
   /** Of the log that a primary writes, or of what a standby has replayed. */
   readonly timeline: number
-  readonly position: bigint
+  /** Whether an operator has stopped the replay of a standby. */
+  readonly isPaused: boolean
 }
 
 /** One server, its pool of sessions and its health. */
@@ -28,6 +29,8 @@ export type Server = {
   readonly label: string
   readonly address: ServerAddress
   readonly pool: Pool
+  /** Whether its pages may be older than what another server has shown. */
+  readonly mayLag: boolean
   /** Undefined while the server is down. */
   health(): Health | undefined
   /** Why the last health check failed. Undefined if it succeeded. */
@@ -51,6 +54,7 @@ export type ServerOptions = {
   readonly pooler?: Pooler | undefined
   /** Runs on every new session, because any connection may reach another server. */
   readonly requireRole: RoleCheck
+  readonly mayLag: boolean
   readonly connectionsMax: number
   readonly withinMs: number
   readonly log: Logger
@@ -113,6 +117,7 @@ export function openServer(options: ServerOptions): Server {
     label: address.label,
     address,
     pool,
+    mayLag: options.mayLag,
     health: () => health,
     failure: () => failure,
     ping: () => checkPool.run((connection) => connection.execute('select 1')),
@@ -175,13 +180,11 @@ const CHECKS_MISSED_MAX = 2
 
 /** `written` is the timeline of the current log file, `replayed` that of the last promotion. */
 const HEALTH = `
-  select is_standby, (position - '0/0')::bigint as position, case when is_standby then 0
-    else ('x' || left(pg_walfile_name(position), 8))::bit(32)::bigint end as written,
+  select is_standby, case when is_standby then pg_is_wal_replay_paused() else false end as is_paused,
+    case when is_standby then 0
+    else ('x' || left(pg_walfile_name(pg_current_wal_insert_lsn()), 8))::bit(32)::bigint end as written,
     lineage.timeline as replayed
-  from (
-    select pg_is_in_recovery() as is_standby, case when pg_is_in_recovery()
-      then pg_last_wal_replay_lsn() else pg_current_wal_insert_lsn() end as position offset 0
-  ) as log, bursar.lineage`
+  from (select pg_is_in_recovery() as is_standby offset 0) as log, bursar.lineage`
 
 /**
  * A promoted primary stores its timeline; a standby that has replayed it follows this primary. A
@@ -189,8 +192,8 @@ const HEALTH = `
  */
 async function readHealth(connection: Connection): Promise<Health> {
   const [row = {}] = await connection.rows({ text: HEALTH, prepare: true })
-  const [position, replayed] = [whole(row, 'position'), whole(row, 'replayed')]
-  if (row.is_standby === true) return { role: 'standby', timeline: Number(replayed), position }
+  const [isPaused, replayed] = [row.is_paused === true, whole(row, 'replayed')]
+  if (row.is_standby === true) return { role: 'standby', timeline: Number(replayed), isPaused }
   const written = whole(row, 'written')
   if (written !== replayed) {
     await connection.rows({
@@ -201,5 +204,5 @@ async function readHealth(connection: Connection): Promise<Health> {
       values: [written],
     })
   }
-  return { role: 'primary', timeline: Number(written), position }
+  return { role: 'primary', timeline: Number(written), isPaused }
 }

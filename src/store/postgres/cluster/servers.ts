@@ -63,7 +63,6 @@ export type ServersDeps = {
   readonly requireRole: { readonly primary: RoleCheck; readonly standby: RoleCheck }
   readonly connectionsMax: number
   readonly withinMs: number
-  readonly lagMsMax: number
   readonly log: Logger
   readonly background?: Background | undefined
   /** Whose sessions they are, where a process has several. */
@@ -79,10 +78,14 @@ export async function openServers(deps: ServersDeps): Promise<Servers> {
   const { pooler = 'none', background = openBackground(), of } = deps
   const { metrics = noMetrics } = deps
   const measured = of === undefined ? undefined : { metrics, as: of }
-  const open = (addresses: readonly ServerAddress[], requireRole: RoleCheck) =>
-    addresses.map((address) => openServer({ ...deps, address, requireRole, measured }))
-  const primaries = open(deps.primaries, deps.requireRole.primary)
-  const standbys = open(deps.standbys, deps.requireRole.standby)
+  const { primary, standby } = deps.requireRole
+  const primaries = deps.primaries.map((address) =>
+    openServer({ ...deps, address, requireRole: primary, mayLag: false, measured }),
+  )
+  // A balancer may be in between, so what answers now may follow later than what answered before.
+  const standbys = deps.standbys.map((address) =>
+    openServer({ ...deps, address, requireRole: standby, mayLag: true, measured }),
+  )
   const all = [...primaries, ...standbys]
   const monitor = await openMonitor({ ...deps, background, of, primaries, standbys })
   const close = async () => {

@@ -74,11 +74,7 @@ export function postgresChecks({ config, clock }: Inspected): readonly Check[] {
     },
     { name: 'addresses', find: () => asOperator(addressFindings) },
     { name: 'clock', find: () => onPrimary((session) => clockFindings(session, clock)) },
-    {
-      name: 'standbys',
-      find: () =>
-        onPrimary((session) => standbyFindings(session, standbys, config.replicaLagMsMax)),
-    },
+    { name: 'standbys', find: () => onPrimary((session) => standbyFindings(session, standbys)) },
     {
       name: 'pooler',
       find: async () => {

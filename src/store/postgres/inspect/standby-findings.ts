@@ -1,7 +1,6 @@
 import type { Finding } from '../../../platform/finding.ts'
 import type { ServerAddress } from '../../../platform/postgres-url.ts'
-import { systemTime } from '../../../platform/time.ts'
-import { text, whole } from '../../row.ts'
+import { text } from '../../row.ts'
 import { openStateless } from '../cluster/with-primary.ts'
 import type { Connection } from '../driver/connection.ts'
 
@@ -9,11 +8,10 @@ import type { Connection } from '../driver/connection.ts'
 export async function standbyFindings(
   primary: Connection,
   standbys: readonly ServerAddress[],
-  lagMsMax: number,
 ): Promise<readonly Finding[]> {
   if (standbys.length === 0) return []
   const [row = {}] = await primary.rows({
-    text: `select (pg_current_wal_flush_lsn() - '0/0')::bigint as position, ${STARTED} as started,
+    text: `select ${STARTED} as started,
       current_setting('synchronous_standby_names') as synchronous`,
   })
   const asynchronous = {
@@ -21,45 +19,35 @@ export async function standbyFindings(
     why: 'changes that callers were told of are lost with the primary',
     fix: 'name the standbys in synchronous_standby_names, such as `any 1 (*)`',
   }
-  const ofPrimary = { position: whole(row, 'position'), started: text(row, 'started') }
-  const behind = await Promise.all(
-    standbys.map((address) => lagFindings(address, ofPrimary, lagMsMax)),
-  )
-  return [...(text(row, 'synchronous') === '' ? [asynchronous] : []), ...behind.flat()]
+  const started = text(row, 'started')
+  const unread = await Promise.all(standbys.map((address) => unreadFindings(address, started)))
+  return [...(text(row, 'synchronous') === '' ? [asynchronous] : []), ...unread.flat()]
 }
 
 /** Two servers do not start in the same microsecond, so this tells whether two are one. */
 const STARTED = 'extract(epoch from pg_postmaster_start_time())::text'
 
-/** Whether a standby replays, in the time that reads allow it, what the primary has written. */
-async function lagFindings(
+/** Why no reads go to a standby that answers. */
+async function unreadFindings(
   address: ServerAddress,
-  primary: { readonly position: bigint; readonly started: string },
-  lagMsMax: number,
+  primaryStarted: string,
 ): Promise<readonly Finding[]> {
-  const fix = 'look at its log and at pg_stat_replication of the primary'
   const connection = openStateless(address)
   try {
-    const end = systemTime.elapsedMs() + lagMsMax
-    for (;;) {
-      const [row = {}] = await connection.rows({
-        text: `select pg_is_in_recovery() as is_standby, ${STARTED} as started,
-          coalesce(pg_last_wal_replay_lsn() - '0/0', 0)::bigint as replayed`,
-      })
-      // The list may have every member of a cluster, of which one is the primary.
-      if (row.started === primary.started) return []
-      if (row.is_standby !== true) {
-        const what = `${address.label} of DATABASE_READ_URLS is no standby`
-        const why = 'it may be an old primary, whose records are of another past'
-        return [{ what, why, fix: 'make it a standby of the primary, or take it out' }]
-      }
-      if (whole(row, 'replayed') >= primary.position) return []
-      if (systemTime.elapsedMs() > end) {
-        const what = `${address.label} is more than ${lagMsMax} ms behind the primary`
-        return [{ what, why: 'reads go to the primary instead', fix }]
-      }
-      await systemTime.pause(LAG_STEP_MS)
+    const [row = {}] = await connection.rows({
+      text: `select pg_is_in_recovery() as is_standby, ${STARTED} as started,
+        case when pg_is_in_recovery() then pg_is_wal_replay_paused() end as is_paused`,
+    })
+    // The list may have every member of a cluster, of which one is the primary.
+    if (row.started === primaryStarted) return []
+    if (row.is_standby !== true) {
+      const what = `${address.label} of DATABASE_READ_URLS is no standby`
+      const why = 'it may be an old primary, whose records are of another past'
+      return [{ what, why, fix: 'make it a standby of the primary, or take it out' }]
     }
+    if (row.is_paused !== true) return []
+    const what = `the replay of ${address.label} is paused`
+    return [{ what, why: 'no reads go to it', fix: 'run `select pg_wal_replay_resume()` on it' }]
   } catch {
     // The check of the database has reported a server that does not answer.
     return []
@@ -67,5 +55,3 @@ async function lagFindings(
     await connection.close()
   }
 }
-
-const LAG_STEP_MS = 50

@@ -90,7 +90,7 @@ async function readPages(
  */
 function isBehind(server: Server, page: UncheckedPage, { selection }: AskedPage): boolean {
   const isOlder = page.changedAt < (selection.notBefore ?? 0n)
-  if (!isOlder || server.health()?.role !== 'standby') return false
+  if (!isOlder || !server.mayLag) return false
   page.release?.()
   return true
 }
