@@ -7,6 +7,7 @@ import { readPostgresUrl, type ServerAddress } from '../../platform/postgres-url
 import { refusePooler } from './cluster/find-pooler.ts'
 import { openServers, type Servers, type ServersDeps } from './cluster/servers.ts'
 import { withPrimary } from './cluster/with-primary.ts'
+import { allOf } from './driver/all-of.ts'
 import { requiredSettings } from './driver/required-settings.ts'
 import { operatorSessions, readingSessions } from './driver/sessions.ts'
 import { requireSchema } from './schema/migrate.ts'
@@ -79,15 +80,6 @@ const requireReadyForOperator = (sources: SessionDeps, primaries: readonly Serve
 
 const openForOperator = (sources: SessionDeps, primaries: readonly ServerAddress[]) =>
   openFor(sources, primaries, { ...asOperator, parameters: operatorSessions, of: 'operator' })
-
-/**
- * Waits until none is pending any more, so that nothing goes on opening after a failure. Throws the
- * failure of the first one in their order.
- */
-async function allOf<T extends readonly unknown[]>(pending: readonly [...T]) {
-  await Promise.allSettled(pending)
-  return await Promise.all(pending)
-}
 
 /** Throws a ConfigError if the pooler, the schema, the role or its settings are not right. */
 async function requireReady(

@@ -279,11 +279,7 @@ const IS_INDEXED = 'and record.change > 0'
 
 type RangeEnd = 'first' | 'last'
 
-/**
- * The first event that was stored at a time or later, or the last one that was stored before. No
- * index has the times, but in the order of the numbers the times of one kind never fall: so each
- * branch halves its range until the first event of that time is found.
- */
+/** The first event that was stored at a time or later, or the last one that was stored before. */
 function rangeEndQuery(
   dialect: Dialect,
   customerId: string,
@@ -294,33 +290,44 @@ function rangeEndQuery(
   const { values, add } = openParameters(dialect)
   const customer = customerNumber(dialect, add(customerId, 'text'))
   const time = add(at, 'bigint')
-  const branches = branchesOf(dialect, customer, kinds)
-  const halves = branches.map((branch, index) => {
-    const middle = '(low + high) / 2'
-    const isEarlier = `(select stored_at < ${time}
-          from (${branch(`record.change > ${middle}`)} order by record.change limit 1) as next)`
-    return `
-      half_${index} (low, high) as (
-        select cast(-1 as bigint), changes from ${dialect.tableName('customer')} where number = ${customer}
-        union all
-        select case when ${isEarlier} then ${middle} else low end,
-          case when ${isEarlier} then high else ${middle} end
-        from half_${index} where high - low > 1
-      )`
-  })
-  const ends = branches.map((branch, index) => {
-    const before = `(select min(high) from half_${index})`
-    return end === 'first'
-      ? `select (select change from (${branch(`record.change > ${before}`)} order by record.change limit 1) as one) as change`
-      : `select (select change from (${branch(`record.change <= ${before}`)} order by record.change desc limit 1) as one) as change`
+  const changes = `(select changes from ${dialect.tableName('customer')} where number = ${customer})`
+  const ends = branchesOf(dialect, customer, kinds).map((branch) => {
+    const before = numberBefore(branch, time, changes)
+    return end === 'first' ? nextAfter(branch, before, 'change') : lastUpTo(branch, before)
   })
   return {
-    text: `with recursive ${halves.join(',')}
-      select ${end === 'first' ? 'min' : 'max'}(change) as change from (${ends.join(' union all ')}) as found`,
+    text: `select ${end === 'first' ? 'min' : 'max'}(change) as change
+      from (${ends.map((one) => `select ${one} as change`).join(' union all ')}) as found`,
     values,
     prepare: true,
   }
 }
+
+/**
+ * The number behind which the first event of a branch is that was stored at a time or later. No
+ * index has the times, but in the order of the numbers the times of a kind never fall. So the range
+ * is halved until one number is left: the event next after `low` is earlier than the time, the one
+ * next after `high` is not.
+ */
+function numberBefore(branch: Branch, time: string, changes: string): string {
+  const middle = '(low + high) / 2'
+  const isEarlier = `${nextAfter(branch, middle, 'stored_at')} < ${time}`
+  return `(
+    with recursive half (low, high) as (
+      select cast(-1 as bigint), ${changes}
+      union all
+      select case when ${isEarlier} then ${middle} else low end,
+        case when ${isEarlier} then high else ${middle} end
+      from half where high - low > 1
+    )
+    select min(high) from half)`
+}
+
+const nextAfter = (branch: Branch, number: string, column: 'change' | 'stored_at'): string =>
+  `(select ${column} from (${branch(`record.change > ${number}`)} order by record.change limit 1) as next)`
+
+const lastUpTo = (branch: Branch, number: string): string =>
+  `(select change from (${branch(`record.change <= ${number}`)} order by record.change desc limit 1) as last)`
 
 type FoundEvents = {
   readonly events: readonly StoredEvent[]

@@ -1,8 +1,10 @@
 import { systemTime } from '../../../platform/time.ts'
-import type { Session, Transact } from '../../session.ts'
+import type { NamedRow } from '../../row.ts'
+import type { Session, Statement, Transact } from '../../session.ts'
+import { allOf } from '../driver/all-of.ts'
 import type { Connection } from '../driver/connection.ts'
 import { isPassing, isRefusal, unavailable } from '../driver/failure.ts'
-import { sessionOf } from '../session.ts'
+import { rowsOf, sessionOf } from '../session.ts'
 import type { Servers } from './servers.ts'
 
 /** A commit waits for the disk, even if the role or the database turns that off. */
@@ -38,6 +40,23 @@ export async function transact<T>(
     if (!connection.isBroken()) await connection.execute('rollback').catch(connection.destroy)
     throw error
   }
+}
+
+/**
+ * Reads in one transaction, whose statements are sent together: one round trip. The commit is sent
+ * whatever fails before it, so no transaction stays open in a session that serves others next.
+ */
+export async function readTogether(
+  connection: Connection,
+  statements: readonly Statement[],
+): Promise<readonly (readonly NamedRow[])[]> {
+  const { rows } = rowsOf(connection)
+  const [, found] = await allOf([
+    connection.execute('begin transaction read only'),
+    allOf(statements.map(rows)),
+    connection.execute('commit'),
+  ])
+  return found
 }
 
 /** Awaits a statement that commits. Rejects with a StoreUnavailable if its outcome is unknown. */

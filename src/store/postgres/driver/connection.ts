@@ -15,7 +15,7 @@ import type { SessionSettings } from './sessions.ts'
 /** The columns by position, as the server sent them: UTF-8 bytes of the text form, or null. */
 export type Row = readonly (Buffer | null)[]
 
-/** One session with a server. The caller awaits each statement before it runs the next. */
+/** One session with a server. Each caller awaits its statements, or reads by `readTogether`. */
 export type Connection = {
   /** Runs a statement. Returns its rows by column name. */
   rows(query: Statement): Promise<readonly NamedRow[]>

@@ -2,31 +2,18 @@ import type { Tenant } from '../../../contract/principal.ts'
 import { isTrue, optionalWhole } from '../../row.ts'
 import type { Reads, Shown, Statement } from '../../session.ts'
 import { ReplicaBehind, type Servers } from '../cluster/servers.ts'
+import { readTogether } from '../cluster/transaction.ts'
 import { dialect } from '../dialect.ts'
 import type { Connection } from '../driver/connection.ts'
-import { rowsOf } from '../session.ts'
 
-/**
- * Reads of one tenant, each in a transaction whose settings name it for row-level security. Its
- * statements are sent together, so they take one round trip.
- */
+/** Reads of one tenant, each in a transaction whose settings name it for row-level security. */
 export function tenantReads(servers: Servers, tenant: Tenant, must?: Shown | 'fresh'): Reads {
   const shown = must === 'fresh' ? undefined : must
   const read = (statement: Statement) => async (connection: Connection) => {
-    const { rows } = rowsOf(connection)
-    const [begun, id, state, found, ended] = await Promise.allSettled([
-      connection.execute('begin transaction read only'),
-      rows(nameId(tenant)),
-      rows(nameNumber(tenant, shown?.kind)),
-      rows(statement),
-      // Ends the transaction also if one of its statements has failed.
-      connection.execute('commit'),
-    ])
-    for (const sent of [begun, id, ended]) if (sent.status === 'rejected') throw sent.reason
-    if (state.status === 'rejected') throw state.reason
-    if (found.status === 'rejected') throw found.reason
-    if (shown !== undefined && isBehind(state.value[0] ?? {}, shown)) throw new ReplicaBehind()
-    return found.value
+    const named = [nameId(tenant), nameNumber(tenant, shown?.kind)]
+    const [, [state = {}] = [], found = []] = await readTogether(connection, [...named, statement])
+    if (shown !== undefined && isBehind(state, shown)) throw new ReplicaBehind()
+    return found
   }
   return {
     rows: (statement) =>
