@@ -14,7 +14,7 @@ export const feeScheduleCommand = (output: Output, clock: Clock): Command =>
 
 function checkCommand(output: Output, clock: Clock): Command {
   const summary = 'Check a fee schedule for faults, and say since when and until when it serves.'
-  return newCommand('check', summary)
+  return newCommand('check', summary, ['fee-schedule check fees.json', 'fee-schedule check --json'])
     .argument('[file]', 'The document (default: that of BURSAR_FEE_SCHEDULE).')
     .action((given: string | undefined, options: CommonOptions) => {
       const { feeSchedule, acceptSampleFees } = configOf(options)

@@ -12,6 +12,7 @@ export function compactCommand(output: Output): Command {
   const command = newCommand(
     'compact',
     'Write the store anew without what was deleted or erased. On PostgreSQL, use the URL of the database’s owner.',
+    ['compact', 'compact --online'],
   ).option('--online', 'Run beside a server of the embedded store, whose writes wait meanwhile.')
   type Options = CommonOptions & { readonly online?: boolean }
   return command.action(async (options: Options) => {

@@ -48,7 +48,7 @@ const description =
   'Check configuration, keys, store, roles, clocks, standbys, disk, fees and backups, and say what to mend. It changes nothing.'
 
 export function doctorCommand(output: Output, clock: Clock): Command {
-  return newCommand('doctor', description)
+  return newCommand('doctor', description, ['doctor', 'doctor --json', 'doctor --backup backups/'])
     .option('--backup <path>', 'The newest backup, or the folder with the backups.')
     .action(async (options: DoctorOptions) => {
       const checked = await examine(options, clock)

@@ -12,7 +12,10 @@ const description =
   'Export records as NDJSON, which import reads. All of them are as they were at one moment. They wait in BURSAR_SPOOL_FOLDER for a slow reader, so that it holds no transaction.'
 
 export function exportCommand(output: Output): Command {
-  return newCommand('export', description)
+  return newCommand('export', description, [
+    'export fiat-accounts > fiat-accounts.ndjson',
+    'export statements --customer northwind --array > statements.json',
+  ])
     .addArgument(kindArgument())
     .option('--customer <id>', 'Export the records of this customer only.')
     .option('--array', 'Print one JSON array instead, which import reads from a .json file.')

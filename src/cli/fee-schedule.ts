@@ -8,15 +8,16 @@ import { type Output, printResult } from './output.ts'
 
 /** `fee schedule`: the fees that the server would quote with this configuration. */
 export function scheduleCommand(output: Output, clock: Clock): Command {
-  return newCommand('schedule', 'Print the fee of every asset and network, and its parts.').action(
-    async (options: CommonOptions) => {
-      const config = configOf(options)
-      const log = openLog('silent')
-      const basis = await observedFees({ config, environment: process.env, clock, log })
-      const rows = describeSchedule(basis, clock())
-      printResult(output, options, { fees: rows.map(membersOf) }, table(rows.map(cellsOf)))
-    },
-  )
+  return newCommand('schedule', 'Print the fee of every asset and network, and its parts.', [
+    'fee schedule',
+    'fee schedule --json',
+  ]).action(async (options: CommonOptions) => {
+    const config = configOf(options)
+    const log = openLog('silent')
+    const basis = await observedFees({ config, environment: process.env, clock, log })
+    const rows = describeSchedule(basis, clock())
+    printResult(output, options, { fees: rows.map(membersOf) }, table(rows.map(cellsOf)))
+  })
 }
 
 function membersOf(row: ScheduleRow) {

@@ -25,7 +25,9 @@ export function feeCommand(output: Output, clock: Clock): Command {
 }
 
 function showCommand(output: Output): Command {
-  const command = newCommand('show', 'Show a guaranteed fee and its state.')
+  const command = newCommand('show', 'Show a guaranteed fee and its state.', [
+    'fee show 8d9f5f1e-1f0b-4f43-9d0c-4a2f8a4a6c11',
+  ])
   command.argument('<id>', 'The id of the fee.')
   return command.action(async (given: string, options: CommonOptions) => {
     const id = readId(command, given)
@@ -50,7 +52,9 @@ type ConsumeOptions = CommonOptions & {
 
 function consumeCommand(output: Output): Command {
   const summary = 'Consume a guaranteed fee for one withdrawal. It is idempotent.'
-  const command = newCommand('consume', summary)
+  const command = newCommand('consume', summary, [
+    'fee consume 8d9f5f1e-1f0b-4f43-9d0c-4a2f8a4a6c11 --customer northwind --asset USDC --network ETHEREUM --address 0xF0Aa84466e353E5390be37FE2934301c07c19a55 --amount 100 --withdrawal payout-7',
+  ])
     .argument('<id>', 'The id of the fee.')
     .requiredOption('--customer <id>', 'The customer of the withdrawal.')
     .requiredOption('--asset <asset>', 'The asset that is withdrawn.')
@@ -107,7 +111,9 @@ function faultOf(options: ConsumeOptions): string | undefined {
 }
 
 function checkAddressCommand(output: Output): Command {
-  return newCommand('check-address', 'Check whether an address can be paid to.')
+  return newCommand('check-address', 'Check whether an address can be paid to.', [
+    'fee check-address ETHEREUM 0xF0Aa84466e353E5390be37FE2934301c07c19a55',
+  ])
     .addArgument(new Argument('<network>', 'The network.').choices(cryptoNetworks))
     .argument('<address>', 'The address.')
     .action((network: CryptoNetwork, address: string, options: CommonOptions) => {

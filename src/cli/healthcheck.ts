@@ -13,10 +13,10 @@ const description =
   'Ask the server of this configuration whether it is ready, for a container without curl. The exit code is 1 if it is not.'
 
 export function healthcheckCommand(output: Output): Command {
-  const command = newCommand('healthcheck', description).option(
-    '--url <url>',
-    'The server, if it is not at HOST and PORT of the configuration.',
-  )
+  const command = newCommand('healthcheck', description, [
+    'healthcheck',
+    'healthcheck --url http://127.0.0.1:8081',
+  ]).option('--url <url>', 'The server, if it is not at HOST and PORT of the configuration.')
   return command.action(async (options: HealthcheckOptions) => {
     const { url = serverOf(configOf(options)) } = options
     refuseUsage(command, URL.canParse(url) ? undefined : '--url must be a URL.')

@@ -25,7 +25,10 @@ type Described = ReturnType<typeof describeHistory>['versions'][number]
 type ShowOptions = CommonOptions & { readonly customer?: string }
 
 function showCommand(output: Output): Command {
-  const command = newCommand('show', 'Show every version of a record, oldest first.')
+  const command = newCommand('show', 'Show every version of a record, oldest first.', [
+    'history show fiat-accounts 8d9f5f1e-1f0b-4f43-9d0c-4a2f8a4a6c11',
+    'history show statements 8d9f5f1e-1f0b-4f43-9d0c-4a2f8a4a6c11 --json',
+  ])
     .addArgument(kindArgument())
     .argument('<id>', 'The id of the record.')
     .option(
@@ -104,6 +107,7 @@ function pruneCommand(output: Output): Command {
   const command = newCommand(
     'prune',
     'Delete versions that were replaced before a time. What was stored at that time stays, so every later time can still be read.',
+    ['history prune --before 2025-01-01T00:00:00Z'],
   ).requiredOption('--before <instant>', 'The time, such as 2025-01-01T00:00:00Z.')
   return command.action(async (options: PruneOptions) => {
     const before = parseInstant(options.before)?.micros

@@ -20,7 +20,10 @@ type ListOptions = CommonOptions & {
 /** `imports` and `imports cancel`: what runs and what ran, on every process of the store. */
 export function importsCommand(output: Output): Command {
   const most = limits.pageSizeMax
-  const command = newCommand('imports', 'List imports that run and that ran, the newest first.')
+  const command = newCommand('imports', 'List imports that run and that ran, the newest first.', [
+    'imports',
+    'imports --state merging --json',
+  ])
     .option('--limit <number>', `How many to list, 1 to ${most}.`, '20')
     .addOption(new Option('--state <state>', 'List those in one state.').choices(importStates))
     .addOption(new Option('--kind <kind>', 'List those of one kind.').choices(recordKinds))
@@ -39,7 +42,9 @@ export function importsCommand(output: Output): Command {
 }
 
 function cancelCommand(output: Output): Command {
-  const command = newCommand('cancel', 'Ask an import to end, in whichever process it runs.')
+  const command = newCommand('cancel', 'Ask an import to end, in whichever process it runs.', [
+    'imports cancel 01a2004b-4abc-726b-9ad9-09f8eb63e348',
+  ])
   command.argument('<id>', 'The id of the import.')
   return command.action(async (given: string, _options: CommonOptions) => {
     // `imports --json cancel` means the same as `imports cancel --json`.

@@ -16,7 +16,7 @@ export function keysCommand(deps: CredentialCommandDeps): Command {
 }
 
 function listCommand(deps: CredentialCommandDeps): Command {
-  const command = newCommand('list', 'List the token signing keys and their states.')
+  const command = newCommand('list', 'List the token signing keys and their states.', ['keys list'])
   return command.action((options: CommonOptions) =>
     deps.withCredentials(command, options, async ({ keyring, clock }) => {
       const keys = describeSigningKeys(keyring, clock()).map(({ key, state }) => ({
@@ -36,7 +36,10 @@ function listCommand(deps: CredentialCommandDeps): Command {
 type RotateOptions = CommonOptions & { readonly revoke?: boolean; readonly purpose: Purpose }
 
 function rotateCommand(deps: CredentialCommandDeps): Command {
-  const command = newCommand('rotate', 'Create a new key. Running servers use it within 10 s.')
+  const command = newCommand('rotate', 'Create a new key. Running servers use it within 10 s.', [
+    'keys rotate',
+    'keys rotate --purpose cursor --revoke',
+  ])
     .option('--revoke', 'Revoke the old keys, and everything made with them, at once.')
     .addOption(
       // `client-secret` is left out: revoking it would void every client's secret.
@@ -66,6 +69,7 @@ function rotateMasterCommand(deps: CredentialCommandDeps): Command {
   const command = newCommand(
     'rotate-master',
     'Wrap every key of the store with BURSAR_MASTER_KEY. It also opens keys wrapped with BURSAR_MASTER_KEY_PREVIOUS. Servers need both meanwhile.',
+    ['keys rotate-master'],
   )
   return command.action((options: CommonOptions) =>
     deps.withCredentials(command, options, async ({ keyring }) => {

@@ -23,7 +23,7 @@ const description =
   "Migrate the store's schema to this version. On PostgreSQL, use the URL of the database's owner. On the embedded store, every command that opens it also does it; stop its server first."
 
 export function migrateCommand(output: Output): Command {
-  return newCommand('migrate', description)
+  return newCommand('migrate', description, ['migrate', 'migrate --check'])
     .option('--app-role <role>', 'The PostgreSQL role of serve.', 'bursar')
     .option(
       '--operator-role <role>',

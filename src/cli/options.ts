@@ -1,5 +1,6 @@
 import { Argument, Command } from 'commander'
 import { type Config, loadConfig } from '../platform/config.ts'
+import { programName } from '../platform/version.ts'
 import { recordKinds } from '../resources/catalogue.ts'
 
 /** The options that every command takes. */
@@ -9,17 +10,27 @@ export type CommonOptions = {
   readonly json?: boolean
 }
 
-/** A command with the common options. The description is a sentence in the imperative. */
+/**
+ * A command with the common options. The description is a sentence in the imperative. The examples
+ * are what to type, without the name of the program.
+ */
 export function newCommand(
   name: string,
   description: string,
+  examples: readonly string[],
   json = 'Print one JSON object to stdout and nothing else.',
 ): Command {
-  return new Command(name)
+  return withExamples(new Command(name), examples)
     .description(description)
     .option('--database <url>', 'The store, in the form of DATABASE_URL.')
     .option('--config <file>', 'The configuration file (default: bursar.config.json if it exists).')
     .option('--json', json)
+}
+
+/** Has the help show what to type, without the name of the program. */
+export function withExamples(command: Command, examples: readonly string[]): Command {
+  const lines = examples.map((example) => `  ${programName()} ${example}`)
+  return command.addHelpText('after', ['', 'Examples:', ...lines].join('\n'))
 }
 
 /** The configuration of a command. Throws a ConfigError with every fault. */

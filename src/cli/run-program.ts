@@ -1,6 +1,6 @@
 import { WRITER_WORD } from '../intake/writer/stream-job.ts'
-import { programOf } from './help/program.ts'
 import { standardOutput } from './output.ts'
+import { programOf } from './program.ts'
 import { runProcess } from './run-command.ts'
 
 /** Runs the command that the process's arguments name. */

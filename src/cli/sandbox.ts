@@ -20,7 +20,10 @@ import { startRetried } from './processes/start-retried.ts'
 type SandboxOptions = CommonOptions & { readonly port?: string; readonly data?: string }
 
 export function sandboxCommand(output: Output): Command {
-  return newCommand('sandbox', 'Serve an embedded store with sample records and a sample client.')
+  return newCommand('sandbox', 'Serve an embedded store with sample records and a sample client.', [
+    'sandbox --port 8080',
+    'sandbox --data sandbox-data',
+  ])
     .option('--port <number>', 'The port to listen on; 0 picks a free port.')
     .option('--data <dir>', 'Keep the data in this folder instead of deleting it at the end.')
     .action(async (options: SandboxOptions) => {

@@ -25,7 +25,11 @@ type ServeOptions = CommonOptions &
   }
 
 export function serveCommand(output: Output): Command {
-  return newCommand('serve', 'Serve the API and print its URL when it is ready.')
+  return newCommand('serve', 'Serve the API and print its URL when it is ready.', [
+    'serve --host 127.0.0.1 --port 8080',
+    'serve --database sqlite:data/bursar.db --create',
+    'serve --workers 4',
+  ])
     .option('--host <host>', 'The address to listen on.')
     .option('--port <number>', 'The port to listen on; 0 picks a free port.')
     .option(

@@ -4,7 +4,7 @@ import type { Result } from '../verify/check-statement.ts'
 import { allStatements } from '../verify/statements/all-statements.ts'
 import { Unreachable } from '../verify/verdicts.ts'
 import { isWordOf, verifyTarget } from '../verify/verify-target.ts'
-import { refuseUsage } from './options.ts'
+import { refuseUsage, withExamples } from './options.ts'
 import { CommandFailed, type Output, resultLines } from './output.ts'
 
 type VerifyCommandOptions = {
@@ -26,7 +26,9 @@ const secretVariable = 'VERIFY_CLIENT_SECRET'
 const otherSecretVariable = 'VERIFY_OTHER_CLIENT_SECRET'
 
 export function verifyCommand(output: Output): Command {
-  return new Command('verify')
+  return withExamples(new Command('verify'), [
+    'verify --target http://127.0.0.1:8080 --client-id acme_sandbox --client-secret bursar_sandbox_secret_of_acme',
+  ])
     .description('Check the statements of the API’s contract against a running server.')
     .requiredOption('--target <url>', 'The base URL of the server, before /v2.')
     .requiredOption('--client-id <id>', 'A client of the customer whose records are read.')

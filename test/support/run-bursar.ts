@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
-import { programOf } from '../../src/cli/help/program.ts'
 import type { Output } from '../../src/cli/output.ts'
+import { programOf } from '../../src/cli/program.ts'
 import { runCommand } from '../../src/cli/run-command.ts'
 import { printableLines } from '../../src/values/printable.ts'
 import { testMasterKey } from './test-database.ts'

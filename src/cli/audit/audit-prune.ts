@@ -12,7 +12,7 @@ import { auditKeysOf, withArchive } from './with-archive.ts'
 export function auditPruneCommand(output: Output): Command {
   const summary =
     'Delete lines that are older than BURSAR_AUDIT_RETENTION_DAYS. On PostgreSQL, use the URL of the database’s owner.'
-  const command = newCommand('prune', summary)
+  const command = newCommand('prune', summary, ['audit prune'])
   return command.action(async (_options: CommonOptions) => {
     const options = command.optsWithGlobals<CommonOptions>()
     const config = { ...configOf(options), operatorDatabaseUrl: undefined }

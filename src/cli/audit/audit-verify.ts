@@ -23,7 +23,10 @@ const advice: Readonly<Record<AuditFault, string>> = {
 export function auditVerifyCommand(output: Output): Command {
   const summary =
     'Check that no line of the audit log was edited, removed or moved. It reads beside a server.'
-  const command = newCommand('verify', summary).option(
+  const command = newCommand('verify', summary, [
+    'audit verify',
+    'audit verify --heads audit-heads.ndjson',
+  ]).option(
     '--heads <file>',
     'Check that no end was cut off either, by the heads in a log or in the file of BURSAR_AUDIT_HEADS_FILE.',
   )

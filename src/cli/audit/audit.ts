@@ -36,7 +36,16 @@ export function auditCommand(output: Output): Command {
   const most = limits.auditShownLinesMax
   const json =
     'Print one JSON object for each line, with the member names of OCSF; all lines, unless --limit is given.'
-  const command = newCommand('audit', description, json)
+  const command = newCommand(
+    'audit',
+    description,
+    [
+      'audit --since 2026-11-22T00:00:00Z --action command',
+      'audit --json --follow',
+      'audit --customer northwind --limit 1000',
+    ],
+    json,
+  )
     .option('--since <time>', 'Show lines from this time on.')
     .option('--until <time>', 'Show lines before this time.')
     .option('--actor <name>', 'Show what this client, user or person has done.')

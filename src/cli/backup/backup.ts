@@ -14,7 +14,9 @@ const onPostgres =
   'backup is for the embedded store; back up PostgreSQL with pg_dump as the role bursar_backup (docs/running.md)'
 
 export function backupCommand(output: Output, clock: Clock): Command {
-  return newCommand('backup', 'Back up the embedded store to one file, while it is in use.')
+  return newCommand('backup', 'Back up the embedded store to one file, while it is in use.', [
+    'backup bursar-2026-11-22.tar',
+  ])
     .argument('<file>', 'The file to write, a tar file. With the extension .gz it is compressed.')
     .action(async (file: string, options: CommonOptions, command: Command) => {
       const config = operatorConfigOf(options)

@@ -22,7 +22,12 @@ type ReconcileOptions = CommonOptions & {
 
 /** `reconcile`: from a restored store to one whose clients and fees are those of today. */
 export function reconcileCommand(output: Output): Command {
-  const command = newCommand('reconcile', 'Show or end the recovery of a store after a restore.')
+  const command = newCommand('reconcile', 'Show or end the recovery of a store after a restore.', [
+    'reconcile',
+    'reconcile --erasures erasures.ndjson',
+    'reconcile --clients-confirmed',
+    'reconcile --reconciled',
+  ])
     .option(
       '--restored-to <time>',
       'Start a recovery: other tools have restored the store to this point in time.',

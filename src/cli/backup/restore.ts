@@ -30,7 +30,9 @@ const onPostgres =
   'restore is for the embedded store; restore PostgreSQL with pg_restore, then run reconcile --restored-to (docs/running.md)'
 
 export function restoreCommand(output: Output, clock: Clock): Command {
-  return newCommand('restore', 'Restore the embedded store from a file that backup wrote.')
+  return newCommand('restore', 'Restore the embedded store from a file that backup wrote.', [
+    'restore bursar-2026-11-22.tar --database sqlite:restored/bursar.db',
+  ])
     .argument('<file>', 'The backup.')
     .option('--replace', 'Replace the store that exists. Stop its server first.')
     .option(

@@ -27,7 +27,11 @@ type CreateOptions = CommonOptions &
   }
 
 export function createCommand(deps: CredentialCommandDeps): Command {
-  const command = newCommand('create', 'Create a client and print its secret once.')
+  const command = newCommand('create', 'Create a client and print its secret once.', [
+    'client create --customer northwind --name "Northwind treasury"',
+    'client create --operator --name Payouts --scope ingest:consume_fee',
+    'client create --operator --customer northwind --name Branch --scope ingest:write_statements',
+  ])
     .option(
       '--customer <id>',
       'The customer whose records the client may read. With --operator, the only one that it reaches.',

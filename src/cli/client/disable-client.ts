@@ -7,7 +7,10 @@ import { isoOf, printResult } from '../output.ts'
 import { acceptedOf, type CredentialCommandDeps } from './shown-client.ts'
 
 export function disableCommand(deps: CredentialCommandDeps): Command {
-  const command = newCommand('disable', 'Disable a client and all its tokens permanently.')
+  const command = newCommand('disable', 'Disable a client and all its tokens permanently.', [
+    'client disable client_4mV8pXo2cQ',
+    'client disable --sandbox',
+  ])
   command.argument('[id]', 'The id of the client.')
   command.option('--sandbox', 'Disable every client that has a public secret of a sandbox.')
   return command.action((id: string | undefined, options: DisableOptions) => {

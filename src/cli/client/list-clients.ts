@@ -7,7 +7,10 @@ import { isoOf, printResult } from '../output.ts'
 import { type CredentialCommandDeps, describe } from './shown-client.ts'
 
 export function listCommand(deps: CredentialCommandDeps): Command {
-  const command = newCommand('list', 'List clients, their scopes and when each was last used.')
+  const command = newCommand('list', 'List clients, their scopes and when each was last used.', [
+    'client list',
+    'client list --json',
+  ])
   command.option('--customer <id>', 'List those of one customer, and those bound to it.')
   return command.action((options: CommonOptions & { readonly customer?: string }) =>
     deps.withCredentials(command, options, async ({ store, keyring }) => {

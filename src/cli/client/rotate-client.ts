@@ -6,7 +6,10 @@ import { acceptedOf, type CredentialCommandDeps, reveal, storing } from './shown
 
 export function rotateCommand(deps: CredentialCommandDeps): Command {
   const summary = 'Give a client a new secret. The old one stays valid for 7 days.'
-  const command = newCommand('rotate', summary)
+  const command = newCommand('rotate', summary, [
+    'client rotate client_4mV8pXo2cQ',
+    'client rotate client_4mV8pXo2cQ --now',
+  ])
     .argument('<id>', 'The id of the client.')
     .option('--days <number>', 'How long the old secret stays valid: 1 to 90 days.', '7')
     .option('--now', 'End the old secrets, and every token issued so far, at once.')

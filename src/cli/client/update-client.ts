@@ -8,7 +8,10 @@ type UpdateOptions = CommonOptions & { readonly scope?: string; readonly name?: 
 
 export function updateCommand(deps: CredentialCommandDeps): Command {
   const summary = 'Change the name or the scopes of a client. Its secret or keys stay in force.'
-  const command = newCommand('update', summary)
+  const command = newCommand('update', summary, [
+    'client update client_4mV8pXo2cQ --scope "transfer:read_fiat_account"',
+    'client update client_4mV8pXo2cQ --name "Northwind treasury, Zurich"',
+  ])
     .argument('<id>', 'The id of the client.')
     .option('--name <text>', 'The name that people know the client by.')
     .option('--scope <scopes>', 'All its scopes from now on, separated by blanks or commas.')

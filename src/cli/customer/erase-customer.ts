@@ -14,6 +14,7 @@ export function eraseCommand(output: Output): Command {
   const command = newCommand(
     'erase',
     'Remove the records, versions, events and clients of a customer, and destroy its keys. Run it again if it was cut off.',
+    ['customer erase northwind', 'customer erase northwind --yes'],
   )
     .argument('<customer>', 'The id of the customer.')
     .option('--yes', 'Remove it. Without this, the command says what it would remove.')

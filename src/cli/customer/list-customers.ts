@@ -18,6 +18,7 @@ export function listCommand(output: Output): Command {
   const command = newCommand(
     'list',
     'List the customers with their display names, and how many records each has.',
+    ['customer list', 'customer list --prefix north --json'],
     'Print one JSON object with the list.',
   ).option('--prefix <text>', 'Only those whose id or a word of whose name starts with it.')
   return command.action(async (options: ListOptions) => {

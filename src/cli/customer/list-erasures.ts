@@ -9,6 +9,7 @@ export function erasuresCommand(output: Output): Command {
   const command = newCommand(
     'erasures',
     'List the customers that were erased, a line of JSON for each. Keep the list apart from the store: reconcile --erasures needs it after a restore.',
+    ['customer erasures > erasures.ndjson', 'customer erasures --json'],
     'Print one JSON object with the list.',
   )
   return command.action(async (options: CommonOptions) => {

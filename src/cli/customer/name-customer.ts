@@ -11,6 +11,7 @@ export function nameCommand(output: Output): Command {
   const command = newCommand(
     'name',
     'Give a customer a display name, by which staff find it. It is stored in clear, and no answer of /v2 has it.',
+    ['customer name northwind "Northwind Trading Ltd"', 'customer name northwind --remove'],
   )
     .argument('<customer>', 'The id of the customer.')
     .argument('[name]', 'The display name: one line of at most 100 characters.')

@@ -11,6 +11,7 @@ export function recountCommand(output: Output): Command {
   const command = newCommand(
     'recount',
     'Count the records of a customer, or of every one, and correct the counts that the store keeps. One at a time.',
+    ['customer recount', 'customer recount northwind'],
   ).argument('[customer]', 'The id of the customer; every one where it is absent.')
   return command.action(async (customerId: string | undefined, options: CommonOptions) => {
     const corrected = await withAudit(command, options, async ({ stores, audited }) => {

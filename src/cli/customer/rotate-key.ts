@@ -8,6 +8,7 @@ export function rotateKeyCommand(output: Output): Command {
   const command = newCommand(
     'rotate-key',
     'Give a customer a new key. Servers seal its stored records with it in the background, and then remove the old key.',
+    ['customer rotate-key northwind'],
   ).argument('<customer>', 'The id of the customer.')
   return command.action(async (customerId: string, options: CommonOptions) => {
     const left = await withAudit(command, options, async ({ stores, audited }) => {

@@ -33,7 +33,11 @@ type ImportOptions = CommonOptions &
 
 export function importCommand(output: Output, stdin: Readable): Command {
   return (
-    newCommand('import', 'Import files of records, all of them or nothing.')
+    newCommand('import', 'Import files of records, all of them or nothing.', [
+      'import fiat-accounts examples/records/fiat-accounts.ndjson --dry-run',
+      'import statements - --customer northwind < statements.ndjson',
+      'import fiat-accounts accounts.ndjson --expect 1200',
+    ])
       .addArgument(kindArgument())
       .argument(
         '<file...>',

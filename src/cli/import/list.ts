@@ -11,7 +11,10 @@ type ListOptions = CommonOptions & { readonly limit: string }
 
 /** `import list`: the journal of imports. */
 export function importListCommand(output: Output): Command {
-  return newCommand('list', 'List the imports that the store holds, the newest first.')
+  return newCommand('list', 'List the imports that the store holds, the newest first.', [
+    'import list',
+    'import list --json',
+  ])
     .option('--limit <number>', `How many to list, 1 to ${limits.importsListedMax}.`, '100')
     .action(async (_options: ListOptions, command: Command) => {
       // `import --json list` means the same as `import list --json`.

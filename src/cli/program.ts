@@ -1,44 +1,41 @@
 import type { Readable } from 'node:stream'
 import { Command } from 'commander'
-import { systemTime } from '../../platform/time.ts'
-import { programName, version } from '../../platform/version.ts'
-import type { CredentialCommandDeps } from '../client/shown-client.ts'
-import type { Output } from '../output.ts'
-import { withCredentials } from '../with-stores.ts'
-import { examples } from './examples.ts'
+import { systemTime } from '../platform/time.ts'
+import { programName, version } from '../platform/version.ts'
+import type { CredentialCommandDeps } from './client/shown-client.ts'
+import type { Output } from './output.ts'
+import { withCredentials } from './with-stores.ts'
 
 /** What a command needs. `import -` reads `stdin`. */
 type CommandDeps = { readonly output: Output; readonly stdin: Readable }
 
 /** Every command, in the order of the help. A server needs the modules of no other command. */
 const commands: Readonly<Record<string, (deps: CommandDeps) => Promise<Command>>> = {
-  serve: async ({ output }) => (await import('../serve.ts')).serveCommand(output),
-  sandbox: async ({ output }) => (await import('../sandbox.ts')).sandboxCommand(output),
-  migrate: async ({ output }) => (await import('../migrate.ts')).migrateCommand(output),
+  serve: async ({ output }) => (await import('./serve.ts')).serveCommand(output),
+  sandbox: async ({ output }) => (await import('./sandbox.ts')).sandboxCommand(output),
+  migrate: async ({ output }) => (await import('./migrate.ts')).migrateCommand(output),
   import: async ({ output, stdin }) =>
-    (await import('../import/import.ts')).importCommand(output, stdin),
-  imports: async ({ output }) => (await import('../imports.ts')).importsCommand(output),
-  export: async ({ output }) => (await import('../export.ts')).exportCommand(output),
-  history: async ({ output }) => (await import('../history.ts')).historyCommand(output),
+    (await import('./import/import.ts')).importCommand(output, stdin),
+  imports: async ({ output }) => (await import('./imports.ts')).importsCommand(output),
+  export: async ({ output }) => (await import('./export.ts')).exportCommand(output),
+  history: async ({ output }) => (await import('./history.ts')).historyCommand(output),
   backup: async ({ output }) =>
-    (await import('../backup/backup.ts')).backupCommand(output, systemTime.now),
+    (await import('./backup/backup.ts')).backupCommand(output, systemTime.now),
   restore: async ({ output }) =>
-    (await import('../backup/restore.ts')).restoreCommand(output, systemTime.now),
-  reconcile: async ({ output }) =>
-    (await import('../backup/reconcile.ts')).reconcileCommand(output),
-  customer: async ({ output }) => (await import('../customer/customer.ts')).customerCommand(output),
-  compact: async ({ output }) => (await import('../compact.ts')).compactCommand(output),
+    (await import('./backup/restore.ts')).restoreCommand(output, systemTime.now),
+  reconcile: async ({ output }) => (await import('./backup/reconcile.ts')).reconcileCommand(output),
+  customer: async ({ output }) => (await import('./customer/customer.ts')).customerCommand(output),
+  compact: async ({ output }) => (await import('./compact.ts')).compactCommand(output),
   client: async ({ output }) =>
-    (await import('../client/client.ts')).clientCommand(credentials(output)),
-  keys: async ({ output }) => (await import('../keys.ts')).keysCommand(credentials(output)),
-  audit: async ({ output }) => (await import('../audit/audit.ts')).auditCommand(output),
-  fee: async ({ output }) => (await import('../fee.ts')).feeCommand(output, systemTime.now),
+    (await import('./client/client.ts')).clientCommand(credentials(output)),
+  keys: async ({ output }) => (await import('./keys.ts')).keysCommand(credentials(output)),
+  audit: async ({ output }) => (await import('./audit/audit.ts')).auditCommand(output),
+  fee: async ({ output }) => (await import('./fee.ts')).feeCommand(output, systemTime.now),
   'fee-schedule': async ({ output }) =>
-    (await import('../check-schedule.ts')).feeScheduleCommand(output, systemTime.now),
-  doctor: async ({ output }) =>
-    (await import('../doctor.ts')).doctorCommand(output, systemTime.now),
-  healthcheck: async ({ output }) => (await import('../healthcheck.ts')).healthcheckCommand(output),
-  verify: async ({ output }) => (await import('../verify.ts')).verifyCommand(output),
+    (await import('./check-schedule.ts')).feeScheduleCommand(output, systemTime.now),
+  doctor: async ({ output }) => (await import('./doctor.ts')).doctorCommand(output, systemTime.now),
+  healthcheck: async ({ output }) => (await import('./healthcheck.ts')).healthcheckCommand(output),
+  verify: async ({ output }) => (await import('./verify.ts')).verifyCommand(output),
 }
 
 const credentials = ({ print, reveal }: Output): CredentialCommandDeps => ({
@@ -49,7 +46,7 @@ const credentials = ({ print, reveal }: Output): CredentialCommandDeps => ({
 
 /**
  * The command that the first word names, or every command where it names none. Their help has one
- * style and an example each.
+ * style.
  */
 export async function programOf(
   words: readonly string[],
@@ -75,8 +72,6 @@ function complete(command: Command, path: string, output: Output): void {
   command.helpOption('-h, --help', 'Show this help.')
   if (command.commands.length > 0)
     command.helpCommand('help [command]', 'Show the help of a command.')
-  const lines = (examples[path] ?? []).map((example) => `  ${programName()} ${example}`)
-  if (lines.length > 0) command.addHelpText('after', ['', 'Examples:', ...lines].join('\n'))
   // A word that the shell passed on may hold control characters.
   command.configureOutput({
     writeOut: (text) => output.print(text.trimEnd()),
