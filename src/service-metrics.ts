@@ -1,7 +1,6 @@
 import { statusGuides } from './contract/problem.ts'
 import type { Route } from './contract/request.ts'
 import { noOperation, type Served } from './http/server/request-log.ts'
-import { measureRequests } from './http/server/request-metrics.ts'
 import { refusals } from './oauth/tokens/refusal.ts'
 import type { Config } from './platform/config.ts'
 import { type Metrics, noMetrics } from './platform/metrics/metrics.ts'
@@ -52,6 +51,17 @@ export async function openServiceMetrics(
     },
   }
 }
+
+/** Measures every request that was served, and counts the tokens that were refused. */
+const measureRequests =
+  (metrics: Metrics) =>
+  ({ trace, status, durationMs }: Served): void => {
+    const labels = { operation: trace.operation ?? noOperation, status: String(status) }
+    metrics.observe('http_server_request_duration_seconds', labels, durationMs / 1000)
+    if (trace.refusal !== undefined) {
+      metrics.count('bursar_tokens_refused_total', { reason: trace.refusal })
+    }
+  }
 
 /** The statuses that no problem has. */
 const successes = [200, 201, 202, 204, 302, 304]

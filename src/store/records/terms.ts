@@ -1,6 +1,6 @@
+import { createHmac } from 'node:crypto'
 import type { Term, Terms } from '../../contract/resource.ts'
 import { attempt } from '../../values/attempt.ts'
-import { digestName } from '../../vault/name-digest.ts'
 
 /** The terms of a record as its column `terms` has them: names, places and times in JSON. */
 export function printTerms({ letter }: Terms, found: readonly Term[]): string {
@@ -16,9 +16,11 @@ export function printTerms({ letter }: Terms, found: readonly Term[]): string {
 export const privateTerms = (found: readonly Term[]): readonly string[] =>
   found.flatMap(({ name, isPrivate = false }) => (isPrivate ? [name] : []))
 
-/** The stored name of a private term. */
-export const privateTerm = ({ letter }: Terms, key: Uint8Array, name: string): string =>
-  `${letter}private ${digestName(key, name)}`
+/** The stored name of a private term, which no index may have in clear: a digest of 96 bits. */
+export function privateTerm({ letter }: Terms, key: Uint8Array, name: string): string {
+  const digest = createHmac('sha256', key).update(name).digest().subarray(0, 12)
+  return `${letter}private ${digest.toString('base64')}`
+}
 
 /** A text that `printTerms` has made, with private terms. */
 export function addPrivateTerms(
