@@ -2,7 +2,7 @@ import type { Session } from './client/client-session.ts'
 import type { Credentials } from './client/client-tokens.ts'
 import type { Exchange, Send } from './client/exchange.ts'
 import { type List, lists, type SingleRead, singleReads } from './contract.ts'
-import { type Cited, citedOf, type Source } from './source.ts'
+import { type Cited, citedOf, type Law } from './laws.ts'
 import { Broken, type Evidence, type NoAnswer, NotTestable } from './verdicts.ts'
 
 /** What the statements are checked with. */
@@ -26,25 +26,36 @@ export type Observed = {
   readonly requests: number
 }
 
+type CheckOnce = (context: Context) => Promise<unknown>
 export type CheckList = (context: Context, list: List) => Promise<unknown>
+type CheckRead = (context: Context, read: SingleRead) => Promise<unknown>
 
 /**
- * One promise to clients. A check that returns means held; a text that it returns is a remark. It
- * throws `Broken` or `NotTestable` otherwise.
+ * Finds out whether a target keeps a law. A check that returns means held; a text that it returns
+ * is a remark. It throws `Broken` or `NotTestable` otherwise.
  */
-export type Statement = {
-  /** Group and name, such as `paging.each-once`. Scripts rely on it. */
-  readonly id: string
-  readonly says: string
-  readonly source: Source
-} & (
-  | { readonly check: (context: Context) => Promise<unknown> }
-  | {
-      readonly checkList: CheckList
-      readonly lists?: readonly List[]
-    }
-  | { readonly checkRead: (context: Context, read: SingleRead) => Promise<unknown> }
-)
+export type Check = (
+  | { readonly check: CheckOnce }
+  | { readonly checkList: CheckList; readonly lists: readonly List[] }
+  | { readonly checkRead: CheckRead }
+) & {
+  /** The law, if it stands for several names, such as `filters.{filter}`. */
+  readonly law?: string
+}
+
+/** Checks by the id of their law: group and name, such as `paging.each-once`. Scripts use them. */
+export type Checks = Readonly<Record<string, Check>>
+
+export const once = (check: CheckOnce): Check => ({ check })
+
+/** On each list, or on each of some. */
+export const each = (checkList: CheckList, of = lists): Check => ({ checkList, lists: of })
+
+/** On each operation that reads one record. */
+export const alone = (checkRead: CheckRead): Check => ({ checkRead })
+
+/** A law with its check. */
+export type Statement = Law & Check & { readonly id: string }
 
 /** What came of a statement, without secrets, tokens and account numbers. */
 export type Result = Cited & {
@@ -80,7 +91,7 @@ export function subjectsOf(statement: Statement): readonly Subject[] {
       run: (context) => statement.checkRead(context, read),
     }))
   }
-  return (statement.lists ?? lists).map((list) => ({
+  return statement.lists.map((list) => ({
     ...citedOf(source, list, list),
     list: list.name,
     run: (context) => statement.checkList(context, list),

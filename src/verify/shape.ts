@@ -87,10 +87,10 @@ export function membersOf(node: ObjectNode, objects: Objects) {
   }
 }
 
-/** What contract.json has under a name that it uses. */
+/** What a document has under a name that it uses. */
 export function named<T>(of: Readonly<Record<string, T>>, name: string): T {
   const value = of[name]
-  if (value === undefined) throw new Error(`contract.json names ${name}, which does not exist`)
+  if (value === undefined) throw new Error(`${name} is named, and does not exist`)
   return value
 }
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { SampleCustomer } from '../../src/sandbox/world.ts'
+import { lawIds } from '../../src/verify/laws.ts'
 import { allStatements } from '../../src/verify/statements/all-statements.ts'
 import { type VerifyOptions, verifyTarget } from '../../src/verify/verify-target.ts'
 import { acme, borealis } from '../support/harness.ts'
@@ -83,6 +84,14 @@ test('each statement is broken by a server', () => {
   assert.deepEqual(
     allStatements.map(({ id }) => id).filter((id) => !named.has(id)),
     elsewhere,
+  )
+})
+
+test('each law has a check', () => {
+  const checked = new Set(allStatements.map(({ id, law = id }) => law))
+  assert.deepEqual(
+    lawIds.filter((id) => !checked.has(id)),
+    [],
   )
 })
 

@@ -1,4 +1,5 @@
-import type { Statement } from '../check-statement.ts'
+import type { Check, Statement } from '../check-statement.ts'
+import { lawOf } from '../laws.ts'
 import { answerStatements } from './answer-statements.ts'
 import { authorizationStatements } from './authorization-statements.ts'
 import { cachingStatements } from './caching-statements.ts'
@@ -17,8 +18,7 @@ import { readStatements } from './read-statements.ts'
 import { tokenStatements } from './token-statements.ts'
 import { valueStatements } from './value-statements.ts'
 
-/** Every statement, in the order of the report. */
-export const allStatements: readonly Statement[] = [
+const checks = {
   ...tokenStatements,
   ...authorizationStatements,
   ...problemStatements,
@@ -36,4 +36,9 @@ export const allStatements: readonly Statement[] = [
   ...pastStatements,
   ...feeStatements,
   ...answerStatements,
-]
+}
+
+/** Every statement, in the order of the report. */
+export const allStatements: readonly Statement[] = Object.entries<Check>(checks).map(
+  ([id, check]) => ({ id, ...lawOf(id, check.law), ...check }),
+)

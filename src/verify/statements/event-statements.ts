@@ -1,261 +1,188 @@
 import { isDeepStrictEqual } from 'node:util'
 import { parseInstant } from '../../values/instant.ts'
-import type { Statement } from '../check-statement.ts'
+import { type Checks, once } from '../check-statement.ts'
 import type { Session } from '../client/client-session.ts'
 import { callEvents, events, objectOf, oneOfEachType, readEvents } from '../client/feed.ts'
 import { kindOf, lists } from '../contract.ts'
 import { type Item, idOf, isItem, memberOf, pathIdOf, textOf, timeOf } from '../json.ts'
 import { feedOf, selectsEvents } from '../questions/selected-events.ts'
-import { guide } from '../source.ts'
 import { hold, holdStatus, need } from '../verdicts.ts'
 import { verifyLimits } from '../verify-limits.ts'
 import { otherOf } from './isolation-statements.ts'
 
-const source = guide('Events')
-
 /** The feed: what a reader that stores its cursor gets. */
-export const eventStatements: readonly Statement[] = [
-  {
-    id: 'events.page',
-    says: 'List Events is answered 200 as application/json with items and a resume_cursor.',
-    source,
-    check: async ({ session }) => {
-      const answered = await callEvents(session, { limit: '1' })
-      need(answered.status !== 403, 'the client may not read events')
-      holdStatus(answered, 200)
-      const type = answered.headers.get('content-type') ?? ''
-      hold(/^application\/json\b/.test(type), 'it is not application/json', answered)
-      const items = memberOf(answered.body, 'items')
-      hold(Array.isArray(items) && items.every(isItem), 'items must hold objects', answered)
-      const resume = textOf(answered.body, 'resume_cursor') ?? ''
-      hold(resume !== '', 'resume_cursor must be text', answered)
-    },
-  },
-  {
-    id: 'events.limit',
-    says: 'A page has at most limit events, and at most 100; a larger limit is refused.',
-    source,
-    check: async ({ session }) => {
-      for (const limit of ['1', '2', undefined]) {
-        const { items, exchange } = await readEvents(session, limit === undefined ? {} : { limit })
-        const max = Number(limit ?? events.limitMax)
-        hold(items.length <= max, `the page has ${items.length} events`, exchange)
+export const eventStatements: Checks = {
+  'events.page': once(async ({ session }) => {
+    const answered = await callEvents(session, { limit: '1' })
+    need(answered.status !== 403, 'the client may not read events')
+    holdStatus(answered, 200)
+    const type = answered.headers.get('content-type') ?? ''
+    hold(/^application\/json\b/.test(type), 'it is not application/json', answered)
+    const items = memberOf(answered.body, 'items')
+    hold(Array.isArray(items) && items.every(isItem), 'items must hold objects', answered)
+    const resume = textOf(answered.body, 'resume_cursor') ?? ''
+    hold(resume !== '', 'resume_cursor must be text', answered)
+  }),
+  'events.limit': once(async ({ session }) => {
+    for (const limit of ['1', '2', undefined]) {
+      const { items, exchange } = await readEvents(session, limit === undefined ? {} : { limit })
+      const max = Number(limit ?? events.limitMax)
+      hold(items.length <= max, `the page has ${items.length} events`, exchange)
+    }
+    for (const limit of [String(events.limitMax + 1), '0']) {
+      holdStatus(await callEvents(session, { limit }), 400)
+    }
+  }),
+  'events.members': once(async ({ session }) => {
+    for (const { items, exchange } of (await feedOf(session)).pages) {
+      for (const event of items) {
+        const fault = faultOf(event)
+        hold(fault === undefined, `${fault} is faulty`, { ...exchange, part: event })
       }
-      for (const limit of [String(events.limitMax + 1), '0']) {
-        holdStatus(await callEvents(session, { limit }), 400)
-      }
-    },
-  },
-  {
-    id: 'events.members',
-    says: 'Every event has its id, type, object_type, object, created_at and as_of.',
-    source,
-    check: async ({ session }) => {
-      for (const { items, exchange } of (await feedOf(session)).pages) {
-        for (const event of items) {
-          const fault = faultOf(event)
-          hold(fault === undefined, `${fault} is faulty`, { ...exchange, part: event })
+    }
+  }),
+  'events.each-once': once(async ({ session }) => {
+    for (const { pages } of [await session.feedWalk(), await feedOf(session)]) {
+      const seen = new Set<string>()
+      for (const { items, exchange } of pages) {
+        for (const id of items.map(idOf)) {
+          hold(!seen.has(id), `the event ${id} appears twice`, exchange)
+          seen.add(id)
         }
       }
-    },
-  },
-  {
-    id: 'events.each-once',
-    says: 'No event appears twice from the first page to the last.',
-    source,
-    check: async ({ session }) => {
-      for (const { pages } of [await session.feedWalk(), await feedOf(session)]) {
-        const seen = new Set<string>()
-        for (const { items, exchange } of pages) {
-          for (const id of items.map(idOf)) {
-            hold(!seen.has(id), `the event ${id} appears twice`, exchange)
-            seen.add(id)
-          }
-        }
+    }
+  }),
+  'events.order': once(async ({ session }) => {
+    const feed = (await feedOf(session)).items.map(idOf)
+    const placeOf = new Map(feed.map((id, place) => [id, place]))
+    const walked = await session.feedWalk()
+    const moved = walked.items.findIndex(
+      (event, at) => at < feed.length && idOf(event) !== feed[at],
+    )
+    const { pages } = walked
+    const page = pages.find(({ items }) => items.some((one) => one === walked.items[moved]))
+    if (page !== undefined) hold(false, 'small pages have another order', page.exchange)
+    const { items, exchange } = await session.newestEvents()
+    const places = items.map((event) => placeOf.get(idOf(event))).filter((at) => at !== undefined)
+    const isReverse = places.every((place, at) => at === 0 || place < (places[at - 1] ?? 0))
+    hold(isReverse, 'order=DESC has another order', exchange)
+    const hasNewest = !(await feedOf(session)).isWhole || places[0] === feed.length - 1
+    hold(hasNewest, 'order=DESC does not begin with the newest event', exchange)
+  }),
+  'events.last-cursor': once(async ({ session }) => {
+    const feed = await feedOf(session)
+    for (const { pages } of [feed, await session.feedWalk()]) {
+      for (const [at, { exchange, next, resume }] of pages.entries()) {
+        hold(resume !== undefined, 'it has no resume_cursor', exchange)
+        const isText =
+          next !== undefined || memberOf(exchange.body, 'next_page_cursor') === undefined
+        hold(isText, 'next_page_cursor must be text or absent', exchange)
+        hold(pages[at + 1]?.items.length !== 0, 'the next page has no event', exchange)
       }
-    },
-  },
-  {
-    id: 'events.order',
-    says: 'Events have one order, whatever the limit is, and order=DESC is its reverse.',
-    source,
-    check: async ({ session }) => {
-      const feed = (await feedOf(session)).items.map(idOf)
-      const placeOf = new Map(feed.map((id, place) => [id, place]))
-      const walked = await session.feedWalk()
-      const moved = walked.items.findIndex(
-        (event, at) => at < feed.length && idOf(event) !== feed[at],
-      )
-      const { pages } = walked
-      const page = pages.find(({ items }) => items.some((one) => one === walked.items[moved]))
-      if (page !== undefined) hold(false, 'small pages have another order', page.exchange)
-      const { items, exchange } = await session.newestEvents()
-      const places = items.map((event) => placeOf.get(idOf(event))).filter((at) => at !== undefined)
-      const isReverse = places.every((place, at) => at === 0 || place < (places[at - 1] ?? 0))
-      hold(isReverse, 'order=DESC has another order', exchange)
-      const hasNewest = !(await feedOf(session)).isWhole || places[0] === feed.length - 1
-      hold(hasNewest, 'order=DESC does not begin with the newest event', exchange)
-    },
-  },
-  {
-    id: 'events.last-cursor',
-    says: 'Only a page with more behind it has a next_page_cursor, and every page a resume_cursor.',
-    source,
-    check: async ({ session }) => {
-      const feed = await feedOf(session)
-      for (const { pages } of [feed, await session.feedWalk()]) {
-        for (const [at, { exchange, next, resume }] of pages.entries()) {
-          hold(resume !== undefined, 'it has no resume_cursor', exchange)
-          const isText =
-            next !== undefined || memberOf(exchange.body, 'next_page_cursor') === undefined
-          hold(isText, 'next_page_cursor must be text or absent', exchange)
-          hold(pages[at + 1]?.items.length !== 0, 'the next page has no event', exchange)
-        }
-      }
-      const [last, before] = feed.pages.toReversed()
-      need(feed.isWhole && last !== undefined && last.items.length > 0, 'its end was not reached')
-      // Exactly full, which is where servers go wrong.
-      const page_cursor = before?.next ?? ''
-      const full = await readEvents(session, { limit: String(last.items.length), page_cursor })
-      if (full.next === undefined) return
-      const behind = await readEvents(session, { page_cursor: full.next })
-      hold(behind.items.length > 0, 'the next page has no event', full.exchange)
-    },
-  },
-  {
-    id: 'events.resume',
-    says: 'resume_cursor shows what comes after its page: nothing twice, nothing left out.',
-    source,
-    check: async ({ session }) => {
-      const { pages } = await session.feedWalk()
-      for (const [at, { resume }] of pages.entries()) {
-        const expected = pages[at + 1]?.items[0]
-        if (expected === undefined || resume === undefined) continue
-        const { items, exchange } = await readEvents(session, { page_cursor: resume, limit: '1' })
-        const isNext = items[0] !== undefined && idOf(items[0]) === idOf(expected)
-        hold(isNext, 'it shows another event than the next page', exchange)
-      }
-      const feed = await feedOf(session)
-      const newest = await session.newestEvents()
-      const known = new Set([...feed.items, ...newest.items].map(idOf))
-      for (const page_cursor of [feed.isWhole ? feed.pages.at(-1)?.resume : '', newest.resume]) {
-        if (page_cursor) await showsNoneOf(session, page_cursor, known)
-      }
-    },
-  },
-  {
-    id: 'events.wait',
-    says: 'A wait without an event ends with an empty page and the same cursor; 31 s is refused.',
-    source,
-    check: async ({ session }) => {
-      const { resume: page_cursor } = await session.newestEvents()
-      need(page_cursor !== undefined, 'there is no resume_cursor')
-      const answered = await callEvents(session, { page_cursor, wait: '1' })
-      holdStatus(answered, 200)
-      const items = memberOf(answered.body, 'items')
-      const isSame = textOf(answered.body, 'resume_cursor') === page_cursor
-      const isQuiet = Array.isArray(items) && (items.length > 0 || isSame)
-      hold(isQuiet, 'it must be an empty page with the same resume_cursor', answered)
-      holdStatus(await callEvents(session, { page_cursor, wait: '31' }), 400)
-    },
-  },
-  {
-    id: 'events.types',
-    says: 'The filter type shows exactly the events of its types; an unknown type is refused.',
-    source,
-    check: async ({ session }) => {
-      const { items } = await feedOf(session)
-      const types = oneOfEachType(items).map((event) => textOf(event, 'type') ?? '')
-      for (const type of types.slice(0, verifyLimits.readsMax)) {
-        await selectsEvents(session, { type }, (event) => textOf(event, 'type') === type)
-      }
-      holdStatus(await callEvents(session, { type: 'no_such.type' }), 400)
-    },
-  },
-  {
-    id: 'events.bounds',
-    says: 'The bounds of created_at show exactly the events on their side.',
-    source,
-    check: async ({ session }) => {
-      const { items } = await feedOf(session)
-      const middle = items[Math.floor(items.length / 2)]
-      const at = middle && textOf(middle, 'created_at')
-      const bound = middle && timeOf(middle, 'created_at')
-      need(at !== undefined && bound !== undefined, 'an event has no created_at')
-      for (const [side, passes] of Object.entries(sides)) {
-        await selectsEvents(session, { [`created_at.${side}`]: at }, (event) => {
-          const time = timeOf(event, 'created_at')
-          return time !== undefined && passes(time, bound)
-        })
-      }
-    },
-  },
-  {
-    id: 'events.scope',
-    says: 'Events are refused 403 to a token without their scope.',
-    source: guide('403 Forbidden'),
-    check: async ({ session }) => {
-      await feedOf(session)
-      const others = session.tokens.scopes?.filter((scope) => scope !== events.scope) ?? []
-      need(others.length > 0, 'the client has no other scope')
-      const token = await session.tokens.withScopes(others)
+    }
+    const [last, before] = feed.pages.toReversed()
+    need(feed.isWhole && last !== undefined && last.items.length > 0, 'its end was not reached')
+    // Exactly full, which is where servers go wrong.
+    const page_cursor = before?.next ?? ''
+    const full = await readEvents(session, { limit: String(last.items.length), page_cursor })
+    if (full.next === undefined) return
+    const behind = await readEvents(session, { page_cursor: full.next })
+    hold(behind.items.length > 0, 'the next page has no event', full.exchange)
+  }),
+  'events.resume': once(async ({ session }) => {
+    const { pages } = await session.feedWalk()
+    for (const [at, { resume }] of pages.entries()) {
+      const expected = pages[at + 1]?.items[0]
+      if (expected === undefined || resume === undefined) continue
+      const { items, exchange } = await readEvents(session, { page_cursor: resume, limit: '1' })
+      const isNext = items[0] !== undefined && idOf(items[0]) === idOf(expected)
+      hold(isNext, 'it shows another event than the next page', exchange)
+    }
+    const feed = await feedOf(session)
+    const newest = await session.newestEvents()
+    const known = new Set([...feed.items, ...newest.items].map(idOf))
+    for (const page_cursor of [feed.isWhole ? feed.pages.at(-1)?.resume : '', newest.resume]) {
+      if (page_cursor) await showsNoneOf(session, page_cursor, known)
+    }
+  }),
+  'events.wait': once(async ({ session }) => {
+    const { resume: page_cursor } = await session.newestEvents()
+    need(page_cursor !== undefined, 'there is no resume_cursor')
+    const answered = await callEvents(session, { page_cursor, wait: '1' })
+    holdStatus(answered, 200)
+    const items = memberOf(answered.body, 'items')
+    const isSame = textOf(answered.body, 'resume_cursor') === page_cursor
+    const isQuiet = Array.isArray(items) && (items.length > 0 || isSame)
+    hold(isQuiet, 'it must be an empty page with the same resume_cursor', answered)
+    holdStatus(await callEvents(session, { page_cursor, wait: '31' }), 400)
+  }),
+  'events.types': once(async ({ session }) => {
+    const { items } = await feedOf(session)
+    const types = oneOfEachType(items).map((event) => textOf(event, 'type') ?? '')
+    for (const type of types.slice(0, verifyLimits.readsMax)) {
+      await selectsEvents(session, { type }, (event) => textOf(event, 'type') === type)
+    }
+    holdStatus(await callEvents(session, { type: 'no_such.type' }), 400)
+  }),
+  'events.bounds': once(async ({ session }) => {
+    const { items } = await feedOf(session)
+    const middle = items[Math.floor(items.length / 2)]
+    const at = middle && textOf(middle, 'created_at')
+    const bound = middle && timeOf(middle, 'created_at')
+    need(at !== undefined && bound !== undefined, 'an event has no created_at')
+    for (const [side, passes] of Object.entries(sides)) {
+      await selectsEvents(session, { [`created_at.${side}`]: at }, (event) => {
+        const time = timeOf(event, 'created_at')
+        return time !== undefined && passes(time, bound)
+      })
+    }
+  }),
+  'events.scope': once(async ({ session }) => {
+    await feedOf(session)
+    const others = session.tokens.scopes?.filter((scope) => scope !== events.scope) ?? []
+    need(others.length > 0, 'the client has no other scope')
+    const token = await session.tokens.withScopes(others)
+    need(token !== undefined, 'no token with fewer scopes is issued')
+    holdStatus(await callEvents(session, { limit: '1' }, token), 403)
+  }),
+  'events.kinds': once(async ({ session }) => {
+    const { items } = await feedOf(session)
+    const kinds = new Set(items.map((event) => objectOf(event).kind))
+    for (const list of lists.filter((one) => kinds.has(kindOf(one)))) {
+      const token = await session.tokens.withScopes([events.scope, list.scope])
       need(token !== undefined, 'no token with fewer scopes is issued')
-      holdStatus(await callEvents(session, { limit: '1' }, token), 403)
-    },
-  },
-  {
-    id: 'events.kinds',
-    says: 'A token shows events of the kinds that its scopes may read, and all of those.',
-    source,
-    check: async ({ session }) => {
-      const { items } = await feedOf(session)
-      const kinds = new Set(items.map((event) => objectOf(event).kind))
-      for (const list of lists.filter((one) => kinds.has(kindOf(one)))) {
-        const token = await session.tokens.withScopes([events.scope, list.scope])
-        need(token !== undefined, 'no token with fewer scopes is issued')
-        const ofKind = (event: Item) => objectOf(event).kind === kindOf(list)
-        await selectsEvents(session, {}, ofKind, token)
-      }
-    },
-  },
-  {
-    id: 'events.read',
-    says: 'Get Event answers the event of the feed; an unknown id is 404, one that is none 400.',
-    source,
-    check: async ({ session }) => {
-      const { items } = await feedOf(session)
-      for (const event of oneOfEachType(items).slice(0, verifyLimits.readsMax)) {
-        const alone = await session.call(`${events.path}/${pathIdOf(event)}`)
-        holdStatus(alone, 200)
-        hold(isDeepStrictEqual(alone.body, event), 'the event differs from the feed', alone)
-      }
-      holdStatus(await session.call(`${events.path}/${session.newId()}`), 404)
-      holdStatus(await session.call(`${events.path}/no-uuid`), 400)
-    },
-  },
-  {
-    id: 'events.isolation',
-    says: 'No event, id or cursor of another customer shows anything.',
-    source: guide('404 Not Found'),
-    check: async (context) => {
-      const { session } = context
-      const other = await otherOf(context)
-      const feed = await feedOf(session)
-      const foreign = await other.feed()
-      const [event] = foreign.items
-      const page_cursor = foreign.pages[0]?.resume
-      need(event !== undefined && page_cursor !== undefined, 'the other customer has no event')
-      const hidden = new Set(foreign.items.flatMap((one) => [idOf(one), objectOf(one).id]))
-      for (const { items, exchange } of feed.pages) {
-        const shown = items.find((one) => hidden.has(idOf(one)) || hidden.has(objectOf(one).id))
-        const part = { ...exchange, part: shown }
-        hold(shown === undefined, 'it shows an event of the other customer', part)
-      }
-      holdStatus(await session.call(`${events.path}/${pathIdOf(event)}`), 404)
-      holdStatus(await callEvents(session, { page_cursor }), 400)
-    },
-  },
-]
+      const ofKind = (event: Item) => objectOf(event).kind === kindOf(list)
+      await selectsEvents(session, {}, ofKind, token)
+    }
+  }),
+  'events.read': once(async ({ session }) => {
+    const { items } = await feedOf(session)
+    for (const event of oneOfEachType(items).slice(0, verifyLimits.readsMax)) {
+      const alone = await session.call(`${events.path}/${pathIdOf(event)}`)
+      holdStatus(alone, 200)
+      hold(isDeepStrictEqual(alone.body, event), 'the event differs from the feed', alone)
+    }
+    holdStatus(await session.call(`${events.path}/${session.newId()}`), 404)
+    holdStatus(await session.call(`${events.path}/no-uuid`), 400)
+  }),
+  'events.isolation': once(async (context) => {
+    const { session } = context
+    const other = await otherOf(context)
+    const feed = await feedOf(session)
+    const foreign = await other.feed()
+    const [event] = foreign.items
+    const page_cursor = foreign.pages[0]?.resume
+    need(event !== undefined && page_cursor !== undefined, 'the other customer has no event')
+    const hidden = new Set(foreign.items.flatMap((one) => [idOf(one), objectOf(one).id]))
+    for (const { items, exchange } of feed.pages) {
+      const shown = items.find((one) => hidden.has(idOf(one)) || hidden.has(objectOf(one).id))
+      const part = { ...exchange, part: shown }
+      hold(shown === undefined, 'it shows an event of the other customer', part)
+    }
+    holdStatus(await session.call(`${events.path}/${pathIdOf(event)}`), 404)
+    holdStatus(await callEvents(session, { page_cursor }), 400)
+  }),
+}
 
 /** At a cursor behind every known event there is none of them, and without a new one it stays. */
 async function showsNoneOf(session: Session, page_cursor: string, known: ReadonlySet<string>) {

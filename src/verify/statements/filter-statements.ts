@@ -1,11 +1,10 @@
-import type { Statement } from '../check-statement.ts'
+import { type Check, type Checks, each } from '../check-statement.ts'
 import { needRecords, type Session } from '../client/client-session.ts'
 import { upTo } from '../client/pages.ts'
 import { type Filter, fiatAccounts, type List, lists } from '../contract.ts'
 import { idOf, present, timeOf } from '../json.ts'
 import { checkPairs } from '../questions/pairs.ts'
 import { selects } from '../questions/selects.ts'
-import { contract, guide } from '../source.ts'
 import { hold, need } from '../verdicts.ts'
 import { byBound, byValues, valuesOf, waysTo } from '../ways.ts'
 
@@ -14,22 +13,13 @@ const addedFilters = [...new Set(lists.flatMap(({ additions }) => Object.keys(ad
 const shownBounds = [...new Set(lists.flatMap(({ bounds }) => Object.keys(bounds)))]
 
 /** Filters: each shows the records that match, all of them, and no other. */
-export const filterStatements: readonly Statement[] = [
-  ...shownFilters.map((name) => filterStatement('filters', name)),
-  ...addedFilters.map((name) => filterStatement('additions', name)),
-  ...shownBounds.map(boundStatement),
-  {
-    id: 'filters.combined',
-    says: 'Different filters and bounds are joined by AND, each two of them.',
-    source: guide('Filters'),
-    checkList: ({ session }, list) => checkPairs(session, list),
-  },
-  {
-    id: 'filters.include_deleted',
-    says: 'include_deleted=true shows the other accounts too, and false shows the same as none.',
-    source: contract(),
-    lists: [fiatAccounts],
-    checkList: async ({ session }, list) => {
+export const filterStatements: Checks = {
+  ...byName('filters.{filter}', shownFilters, (name) => filterCheck('filters', name)),
+  ...byName('additions.{filter}', addedFilters, (name) => filterCheck('additions', name)),
+  ...byName('filters.{bound}', shownBounds, boundCheck),
+  'filters.combined': each(({ session }, list) => checkPairs(session, list)),
+  'filters.include_deleted': each(
+    async ({ session }, list) => {
       const { items } = await session.sample(list)
       const limit = await session.limitOf(list)
       const every = await session.items(list, { include_deleted: 'true', limit })
@@ -43,13 +33,10 @@ export const filterStatements: readonly Statement[] = [
       const deleted = live.items.find((item) => !known.has(idOf(item)))
       hold(deleted === undefined, 'false shows an account that the list hides', live.exchange)
     },
-  },
-  {
-    id: 'filters.deleted',
-    says: 'A deleted account is shown by each filter, bound and order with include_deleted=true only.',
-    source: contract(),
-    lists: [fiatAccounts],
-    checkList: async ({ session }, list) => {
+    [fiatAccounts],
+  ),
+  'filters.deleted': each(
+    async ({ session }, list) => {
       const deleted = await session.deleted(list)
       need(deleted !== undefined, 'no account is deleted')
       const limit = await session.limitOf(list)
@@ -65,20 +52,22 @@ export const filterStatements: readonly Statement[] = [
         }
       }
     },
-  },
-]
+    [fiatAccounts],
+  ),
+}
 
-function filterStatement(group: 'filters' | 'additions', name: string): Statement {
-  return {
-    id: `${group}.${name}`,
-    says: `The filter ${name} shows exactly the records that match one of its values.`,
-    source: group === 'filters' ? contract() : guide('Filters'),
-    lists: lists.filter((list) => list[group][name] !== undefined),
-    checkList: async ({ session }, list) => {
-      const filter = list[group][name]
-      return filter && checkFilter(session, list, name, filter)
-    },
-  }
+/** Checks of a law that stands for all filters or bounds, by the ids of each. */
+function byName(law: string, names: readonly string[], checkOf: (name: string) => Check): Checks {
+  const idOfEach = (name: string) => law.replace(/\{\w+\}/, name)
+  return Object.fromEntries(names.map((name) => [idOfEach(name), { ...checkOf(name), law }]))
+}
+
+function filterCheck(group: 'filters' | 'additions', name: string): Check {
+  const of = lists.filter((list) => list[group][name] !== undefined)
+  return each(async ({ session }, list) => {
+    const filter = list[group][name]
+    return filter && checkFilter(session, list, name, filter)
+  }, of)
 }
 
 /** Two values that occur, where the filter takes several; then one that no record has. */
@@ -97,22 +86,17 @@ async function checkFilter(session: Session, list: List, name: string, filter: F
   if (!isEnum) await selects(session, list, byValues(name, filter, [session.newId()]))
 }
 
-function boundStatement(name: string): Statement {
-  return {
-    id: `filters.${name}`,
-    says: `The bound ${name} shows exactly the records on its side, to the microsecond.`,
-    source: contract(),
-    lists: lists.filter(({ bounds }) => name in bounds),
-    checkList: async ({ session }, list) => {
-      const { items } = await session.sample(list)
-      needRecords(items)
-      const times = items.map((item) => timeOf(item, list.sortedBy)).filter(present)
-      const bound = times[Math.floor(times.length / 2)]
-      need(bound !== undefined, 'no record has a time')
-      // One microsecond beside the record's own time, so that it alone changes sides.
-      for (const at of [bound, bound - 1n, bound + 1n]) {
-        await selects(session, list, byBound(name, list, at))
-      }
-    },
-  }
+function boundCheck(name: string): Check {
+  const of = lists.filter(({ bounds }) => name in bounds)
+  return each(async ({ session }, list) => {
+    const { items } = await session.sample(list)
+    needRecords(items)
+    const times = items.map((item) => timeOf(item, list.sortedBy)).filter(present)
+    const bound = times[Math.floor(times.length / 2)]
+    need(bound !== undefined, 'no record has a time')
+    // One microsecond beside the record's own time, so that it alone changes sides.
+    for (const at of [bound, bound - 1n, bound + 1n]) {
+      await selects(session, list, byBound(name, list, at))
+    }
+  }, of)
 }

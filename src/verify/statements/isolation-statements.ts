@@ -1,123 +1,87 @@
-import type { Context, Statement } from '../check-statement.ts'
+import { alone, type Checks, type Context, each, once } from '../check-statement.ts'
 import type { Session } from '../client/client-session.ts'
 import { depositAddresses, fiatDepositInstructions, type List, statements } from '../contract.ts'
 import { type Item, idOf, memberOf, present, textOf } from '../json.ts'
 import { forEachPart, forEachShown } from '../questions/each-shown.ts'
-import { extra, guide, rfc } from '../source.ts'
 import { hold, holdStatus, ifNotTestable, need } from '../verdicts.ts'
 import { readQueriesOf, type Way, waysToAny } from '../ways.ts'
 import { cursorOf } from './cursor-statements.ts'
 
-const tenancy = extra('SECURITY.md, “What is promised”: a foreign record looks like a missing one')
-
 /** One customer's records never show to another. */
-export const isolationStatements: readonly Statement[] = [
-  {
-    id: 'isolation.own-customer',
-    says: 'Every record that names its customer names the same one, by whichever filter.',
-    source: tenancy,
-    lists: [statements, fiatDepositInstructions, depositAddresses],
-    checkList: async ({ session }, list) => {
+export const isolationStatements: Checks = {
+  'isolation.own-customer': each(
+    async ({ session }, list) => {
       const customer = await session.customer()
       return forEachPart(session, list, customers, (named, { item, evidence, by }) =>
         hold(named === customer, `the record ${idOf(item)} names another customer${by}`, evidence),
       )
     },
-  },
-  {
-    id: 'isolation.lists',
-    says: 'No record is in the lists of two customers.',
-    source: tenancy,
-    checkList: async (context, list) => {
-      const other = await otherOf(context)
-      const own = await context.session.whole(list)
-      const ids = new Set(own.items.map(idOf).filter((id) => id !== ''))
-      const { pages, items, stopped } = await other.whole(list)
-      need(items.length > 0, 'the other customer has no record')
-      for (const { exchange, items: found } of pages) {
-        const shared = found.find((item) => ids.has(idOf(item)))
-        hold(shared === undefined, `both customers see ${shared && idOf(shared)}`, exchange)
+    [statements, fiatDepositInstructions, depositAddresses],
+  ),
+  'isolation.lists': each(async (context, list) => {
+    const other = await otherOf(context)
+    const own = await context.session.whole(list)
+    const ids = new Set(own.items.map(idOf).filter((id) => id !== ''))
+    const { pages, items, stopped } = await other.whole(list)
+    need(items.length > 0, 'the other customer has no record')
+    for (const { exchange, items: found } of pages) {
+      const shared = found.find((item) => ids.has(idOf(item)))
+      hold(shared === undefined, `both customers see ${shared && idOf(shared)}`, exchange)
+    }
+    return stopped ?? own.stopped
+  }),
+  'isolation.filters': each(async (context, list) => {
+    const { session } = context
+    const { ids, ways } = await foreignOf(context, list)
+    for (const { name, query } of ways) {
+      const found = await session.items(list, query).catch(ifNotTestable)
+      const foreign = found?.items.find((item) => ids.has(idOf(item)))
+      if (foreign === undefined || found === undefined) continue
+      hold(false, showsForeign(foreign, `, by ${name}`), { ...found.exchange, part: foreign })
+    }
+    return forEachShown(session, list, ({ item, evidence, by }) =>
+      hold(by === '' || !ids.has(idOf(item)), showsForeign(item, by), evidence),
+    ).catch(ifNotTestable)
+  }),
+  'isolation.reads': alone(async (context, { list }) => {
+    const { session } = context
+    const { items, deleted } = await foreignOf(context, list)
+    for (const foreign of [items[0], deleted]) {
+      for (const query of readQueriesOf(list)) {
+        if (foreign !== undefined) await isUnknown(session, list, idOf(foreign), query)
       }
-      return stopped ?? own.stopped
-    },
-  },
-  {
-    id: 'isolation.filters',
-    says: 'No filter, bound, order or cursor shows a record of another customer.',
-    source: tenancy,
-    checkList: async (context, list) => {
-      const { session } = context
-      const { ids, ways } = await foreignOf(context, list)
-      for (const { name, query } of ways) {
-        const found = await session.items(list, query).catch(ifNotTestable)
-        const foreign = found?.items.find((item) => ids.has(idOf(item)))
-        if (foreign === undefined || found === undefined) continue
-        hold(false, showsForeign(foreign, `, by ${name}`), { ...found.exchange, part: foreign })
-      }
-      return forEachShown(session, list, ({ item, evidence, by }) =>
-        hold(by === '' || !ids.has(idOf(item)), showsForeign(item, by), evidence),
-      ).catch(ifNotTestable)
-    },
-  },
-  {
-    id: 'isolation.reads',
-    says: 'A single read of another customer’s record is answered as an unknown id is.',
-    source: guide('404 Not Found'),
-    checkRead: async (context, { list }) => {
-      const { session } = context
-      const { items, deleted } = await foreignOf(context, list)
-      for (const foreign of [items[0], deleted]) {
-        for (const query of readQueriesOf(list)) {
-          if (foreign !== undefined) await isUnknown(session, list, idOf(foreign), query)
-        }
-      }
-    },
-  },
-  {
-    id: 'isolation.statements',
-    says: 'List Statements for another customer_id is answered 200 with no statement.',
-    source: guide('Filters'),
-    check: async (context) => {
-      const { session } = context
-      const { items, other } = await foreignOf(context, statements)
-      const customer_id = await other.customer()
-      need(customer_id !== undefined, 'the other customer is not known')
-      const plain = { name: 'customer_id', query: {} }
-      for (const { name, query } of [plain, ...waysToAny(items, statements)]) {
-        const answered = await session.list(statements, { customer_id, ...query })
-        const found = memberOf(answered.body, statements.envelope)
-        hold(answered.status === 200, `the status must be 200 by ${name}`, answered)
-        const isEmpty = !Array.isArray(found) || found.length === 0
-        hold(isEmpty, `it shows the other customer’s statements by ${name}`, answered)
-      }
-    },
-  },
-  {
-    id: 'isolation.cursors',
-    says: 'A cursor of another customer is answered 400.',
-    source: guide('Pages'),
-    checkList: async (context, list) => {
-      const other = await otherOf(context)
-      await context.session.sample(list)
-      const page_cursor = await cursorOf(other, list)
-      holdStatus(await context.session.list(list, { page_cursor }), 400)
-    },
-  },
-  {
-    id: 'isolation.introspection',
-    says: 'Introspection of another customer’s token answers that it is not active.',
-    source: rfc(7662, '2.2'),
-    check: async (context) => {
-      const other = await otherOf(context)
-      const { tokens } = context.session
-      const own = await tokens.introspect(tokens.all)
-      need(memberOf(own.body, 'active') === true, 'the target has no introspection')
-      const foreign = await tokens.introspect(other.tokens.all)
-      const isHidden = foreign.status !== 200 || memberOf(foreign.body, 'active') === false
-      hold(isHidden, 'active must be false', foreign)
-    },
-  },
-]
+    }
+  }),
+  'isolation.statements': once(async (context) => {
+    const { session } = context
+    const { items, other } = await foreignOf(context, statements)
+    const customer_id = await other.customer()
+    need(customer_id !== undefined, 'the other customer is not known')
+    const plain = { name: 'customer_id', query: {} }
+    for (const { name, query } of [plain, ...waysToAny(items, statements)]) {
+      const answered = await session.list(statements, { customer_id, ...query })
+      const found = memberOf(answered.body, statements.envelope)
+      hold(answered.status === 200, `the status must be 200 by ${name}`, answered)
+      const isEmpty = !Array.isArray(found) || found.length === 0
+      hold(isEmpty, `it shows the other customer’s statements by ${name}`, answered)
+    }
+  }),
+  'isolation.cursors': each(async (context, list) => {
+    const other = await otherOf(context)
+    await context.session.sample(list)
+    const page_cursor = await cursorOf(other, list)
+    holdStatus(await context.session.list(list, { page_cursor }), 400)
+  }),
+  'isolation.introspection': once(async (context) => {
+    const other = await otherOf(context)
+    const { tokens } = context.session
+    const own = await tokens.introspect(tokens.all)
+    need(memberOf(own.body, 'active') === true, 'the target has no introspection')
+    const foreign = await tokens.introspect(other.tokens.all)
+    const isHidden = foreign.status !== 200 || memberOf(foreign.body, 'active') === false
+    hold(isHidden, 'active must be false', foreign)
+  }),
+}
 
 const customers = {
   none: 'no record names its customer',

@@ -1,33 +1,25 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Statement } from '../check-statement.ts'
+import { type Checks, each } from '../check-statement.ts'
 import type { Session } from '../client/client-session.ts'
 import { fiatAccounts } from '../contract.ts'
 import { type Item, idOf, isItem, memberOf, textOf } from '../json.ts'
 import { forEachPart } from '../questions/each-shown.ts'
 import { readAlone } from '../questions/read-alone.ts'
 import { masked } from '../redact.ts'
-import { guide } from '../source.ts'
 import { hold, need } from '../verdicts.ts'
 
 /** List Fiat Accounts masks what Get Fiat Account shows. */
-export const maskingStatements: readonly Statement[] = [
-  {
-    id: 'masking.account-numbers',
-    says: 'List Fiat Accounts shows the last four characters of an account number and X before.',
-    source: guide('Masking'),
-    lists: [fiatAccounts],
-    checkList: ({ session }, list) =>
+export const maskingStatements: Checks = {
+  'masking.account-numbers': each(
+    ({ session }, list) =>
       forEachPart(session, list, numbers, ({ network, number }, { item, evidence, by }) => {
         const says = `${network}.account_number of ${idOf(item)} is not masked${by} (this report masks it)`
         hold(isMasked(number), says, { ...evidence, part: partOf(item, networkMember) })
       }),
-  },
-  {
-    id: 'masking.length',
-    says: 'A masked account number has the length and the last characters of the number.',
-    source: guide('Masking'),
-    lists: [fiatAccounts],
-    checkList: async ({ session }) => {
+    [fiatAccounts],
+  ),
+  'masking.length': each(
+    async ({ session }) => {
       for (const { item, alone } of await readNumbered(session)) {
         const full = new Map(numbers.of(alone.body).map((each) => [each.network, each.number]))
         for (const { network, number } of numbers.of(item)) {
@@ -37,58 +29,47 @@ export const maskingStatements: readonly Statement[] = [
         }
       }
     },
-  },
-  {
-    id: 'masking.full-read',
-    says: 'Get Fiat Account shows account numbers, owners and addresses without masking.',
-    source: guide('Masking'),
-    lists: [fiatAccounts],
-    checkList: async ({ session }) => {
+    [fiatAccounts],
+  ),
+  'masking.full-read': each(
+    async ({ session }) => {
       for (const { alone } of await readNumbered(session)) {
         for (const { network, number } of numbers.of(alone.body)) {
           hold(!isMasked(number), `${network}.account_number is masked`, alone)
         }
       }
     },
-  },
-  {
-    id: 'masking.owner',
-    says: 'List Fiat Accounts withholds the owner: fiat_account_owner is {}.',
-    source: guide('Masking'),
-    lists: [fiatAccounts],
-    checkList: ({ session }, list) =>
+    [fiatAccounts],
+  ),
+  'masking.owner': each(
+    ({ session }, list) =>
       forEachPart(session, list, owners, (owner, { item, evidence, by }) => {
         const isEmpty = isItem(owner) && Object.keys(owner).length === 0
         const says = `fiat_account_owner of ${idOf(item)} is not {}${by}`
         hold(isEmpty, says, { ...evidence, part: partOf(item, ownerMember) })
       }),
-  },
-  {
-    id: 'masking.addresses',
-    says: 'List Fiat Accounts shows of every address its country only.',
-    source: guide('Masking'),
-    lists: [fiatAccounts],
-    checkList: ({ session }, list) =>
+    [fiatAccounts],
+  ),
+  'masking.addresses': each(
+    ({ session }, list) =>
       forEachPart(session, list, addresses, (address, { item, evidence, by }) => {
         const isCountry = Object.keys(address).every((name) => name === 'country')
         const says = `an address of ${idOf(item)} has more than its country${by}`
         hold(isCountry, says, { ...evidence, part: partOf(item, networkMember) })
       }),
-  },
-  {
-    id: 'masking.wire',
-    says: 'In lists, wire repeats status and metadata of its account.',
-    source: guide('Masking'),
-    lists: [fiatAccounts],
-    checkList: ({ session }, list) =>
+    [fiatAccounts],
+  ),
+  'masking.wire': each(
+    ({ session }, list) =>
       forEachPart(session, list, wires, (wire, { item, evidence, by }) => {
         const isSame = ['status', 'metadata'].every((name) =>
           isDeepStrictEqual(memberOf(wire, name), memberOf(item, name)),
         )
         hold(isSame, `wire of ${idOf(item)} differs from its account${by}`, evidence)
       }),
-  },
-]
+    [fiatAccounts],
+  ),
+}
 
 const networkMember = 'fiat_network_instructions'
 const ownerMember = 'fiat_account_owner'

@@ -1,19 +1,14 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Statement } from '../check-statement.ts'
+import { type Checks, each } from '../check-statement.ts'
 import { fiatAccounts, fiatDepositInstructions } from '../contract.ts'
 import { type Item, idOf, isItem, pathIdOf, timeOf } from '../json.ts'
 import { readAlone } from '../questions/read-alone.ts'
-import { contract, extra, guide } from '../source.ts'
 import { hold, holdStatus, isRefusal, need } from '../verdicts.ts'
 
 /** Single reads: the same records as in the lists. */
-export const readStatements: readonly Statement[] = [
-  {
-    id: 'reads.account',
-    says: 'Get Fiat Account answers the record of its list, apart from masking.',
-    source: contract('4.1'),
-    lists: [fiatAccounts],
-    checkList: async ({ session }, list) => {
+export const readStatements: Checks = {
+  'reads.account': each(
+    async ({ session }, list) => {
       for (const { item, alone } of await readAlone(session, list)) {
         holdStatus(alone, 200)
         hold(isItem(alone.body), 'the body must be an object', alone)
@@ -23,25 +18,19 @@ export const readStatements: readonly Statement[] = [
         hold(isSame, 'the record differs from its list item beyond masking', alone)
       }
     },
-  },
-  {
-    id: 'reads.deposit-instructions',
-    says: 'Get Fiat Deposit Instructions answers the record as its list does.',
-    source: extra('the list is Bursar’s own'),
-    lists: [fiatDepositInstructions],
-    checkList: async ({ session }, list) => {
+    [fiatAccounts],
+  ),
+  'reads.deposit-instructions': each(
+    async ({ session }, list) => {
       for (const { item, alone } of await readAlone(session, list)) {
         holdStatus(alone, 200)
         hold(isDeepStrictEqual(alone.body, item), 'the record differs from its list item', alone)
       }
     },
-  },
-  {
-    id: 'reads.id-case',
-    says: 'A single read takes an id in upper case and answers it in lower case.',
-    source: guide('Filters'),
-    lists: [fiatAccounts, fiatDepositInstructions],
-    checkList: async ({ session }, list) => {
+    [fiatDepositInstructions],
+  ),
+  'reads.id-case': each(
+    async ({ session }, list) => {
       const { items } = await session.sample(list)
       const item = items.find((one) => /[a-f]/.test(idOf(one)))
       need(item !== undefined, 'no record has an id with letters')
@@ -50,13 +39,10 @@ export const readStatements: readonly Statement[] = [
       const isLower = isItem(alone.body) && idOf(alone.body) === idOf(item)
       hold(isLower, 'the id must be in lower case', alone)
     },
-  },
-  {
-    id: 'reads.deleted',
-    says: 'A deleted account is refused alone, and answered 200 with include_deleted=true.',
-    source: contract('4.1'),
-    lists: [fiatAccounts],
-    checkList: async ({ session }, list) => {
+    [fiatAccounts, fiatDepositInstructions],
+  ),
+  'reads.deleted': each(
+    async ({ session }, list) => {
       const deleted = await session.deleted(list)
       need(deleted !== undefined, 'no account is deleted')
       const path = `${list.path}/${pathIdOf(deleted)}`
@@ -67,8 +53,9 @@ export const readStatements: readonly Statement[] = [
       const shown = await session.call(`${path}?include_deleted=true`)
       holdStatus(shown, 200)
     },
-  },
-]
+    [fiatAccounts],
+  ),
+}
 
 /**
  * An account without the members that the list masks, and without the status, which the contract

@@ -1,105 +1,68 @@
-import type { Context, Statement } from '../check-statement.ts'
+import { type Checks, type Context, once } from '../check-statement.ts'
 import { askerOf, basicOf, tokenOf } from '../client/client-tokens.ts'
 import type { Exchange } from '../client/exchange.ts'
 import { lists } from '../contract.ts'
 import { memberOf, textOf } from '../json.ts'
-import { extra, rfc } from '../source.ts'
 import { hold, need } from '../verdicts.ts'
 import { holdCaching } from './caching-statements.ts'
 
 /** The token endpoint: RFC 6749 with client credentials. */
-export const tokenStatements: readonly Statement[] = [
-  {
-    id: 'tokens.body',
-    says: 'A token is issued for client credentials in a form, urlencoded or multipart.',
-    source: extra('docs/oauth.md, “Get a token”'),
-    check: async ({ session }) => {
-      for (const by of ['body', 'multipart'] as const) {
-        const answered = await session.tokens.ask({}, by)
-        const how = by === 'body' ? 'an urlencoded form' : 'a multipart form'
-        hold(
-          answered.status === 200 && tokenOf(answered) !== undefined,
-          `${how} is refused`,
-          answered,
-        )
-      }
-    },
-  },
-  {
-    id: 'tokens.answer',
-    says: 'A token is answered with token_type bearer, expires_in, scope and Cache-Control no-store.',
-    source: rfc(6749, '5.1'),
-    check: async ({ session }) => {
-      const answered = await session.tokens.ask({})
-      const type = textOf(answered.body, 'token_type')?.toLowerCase()
-      hold(type === 'bearer', 'token_type must be bearer', answered)
-      const life = memberOf(answered.body, 'expires_in')
-      hold(Number.isInteger(life) && Number(life) > 0, 'expires_in must be a number', answered)
-      hold(textOf(answered.body, 'scope') !== undefined, 'scope is missing', answered)
-      holdCaching(answered, 'no-store')
-    },
-  },
-  {
-    id: 'tokens.wrong-secret',
-    says: 'A wrong secret and an unknown client are answered 401 invalid_client alike.',
-    source: rfc(6749, '5.2'),
-    check: async ({ send, tokenUrl, client, session }) => {
-      const secret = `wrong_${session.newId()}`
-      const wrong = await askerOf(send, tokenUrl, { ...client, secret })({})
-      isOAuthError(wrong, 401, 'invalid_client')
-      const challenge = wrong.headers.get('www-authenticate') ?? ''
-      hold(/^basic\b/i.test(challenge), 'WWW-Authenticate must be Basic after Basic', wrong)
-      const unknown = await askerOf(send, tokenUrl, { id: `unknown_${session.newId()}`, secret })(
-        {},
-      )
+export const tokenStatements: Checks = {
+  'tokens.body': once(async ({ session }) => {
+    for (const by of ['body', 'multipart'] as const) {
+      const answered = await session.tokens.ask({}, by)
+      const how = by === 'body' ? 'an urlencoded form' : 'a multipart form'
       hold(
-        unknown.status === wrong.status && unknown.text === wrong.text,
-        'an unknown client is answered otherwise than a wrong secret',
-        unknown,
+        answered.status === 200 && tokenOf(answered) !== undefined,
+        `${how} is refused`,
+        answered,
       )
-    },
-  },
-  {
-    id: 'tokens.two-methods',
-    says: 'Credentials by Basic and in the body at once are answered 400 invalid_request.',
-    source: rfc(6749, '2.3'),
-    check: async ({ send, tokenUrl, client }) => {
-      const fields = { grant_type: 'client_credentials', client_id: client.id }
-      const body = new URLSearchParams({ ...fields, client_secret: client.secret })
-      const headers = { authorization: basicOf(client) }
-      const answered = await send(tokenUrl, { method: 'POST', headers, body })
-      isOAuthError(answered, 400, 'invalid_request')
-    },
-  },
-  {
-    id: 'tokens.grant-type',
-    says: 'Another grant type is answered 400 unsupported_grant_type.',
-    source: rfc(6749, '5.2'),
-    check: async ({ session }) => {
-      const answered = await session.tokens.ask({ grant_type: 'password' })
-      isOAuthError(answered, 400, 'unsupported_grant_type')
-    },
-  },
-  {
-    id: 'tokens.scope',
-    says: 'A token has the one scope that was requested; unknown scopes beside it are dropped.',
-    source: rfc(6749, '3.3'),
-    check: async (context) => {
-      const scope = ownScope(context)
-      const answered = await context.session.tokens.ask({ scope: `${scope} no:such_scope` })
-      hold(answered.status === 200, 'the request is refused', answered)
-      const granted = textOf(answered.body, 'scope')
-      hold(granted === scope, `the scope must be '${scope}'`, answered)
-    },
-  },
-  {
-    id: 'tokens.unknown-scope',
-    says: 'A request for unknown scopes only is answered 400 invalid_scope.',
-    source: rfc(6749, '5.2'),
-    check: async ({ session }) =>
-      isOAuthError(await session.tokens.ask({ scope: 'no:such_scope' }), 400, 'invalid_scope'),
-  },
-]
+    }
+  }),
+  'tokens.answer': once(async ({ session }) => {
+    const answered = await session.tokens.ask({})
+    const type = textOf(answered.body, 'token_type')?.toLowerCase()
+    hold(type === 'bearer', 'token_type must be bearer', answered)
+    const life = memberOf(answered.body, 'expires_in')
+    hold(Number.isInteger(life) && Number(life) > 0, 'expires_in must be a number', answered)
+    hold(textOf(answered.body, 'scope') !== undefined, 'scope is missing', answered)
+    holdCaching(answered, 'no-store')
+  }),
+  'tokens.wrong-secret': once(async ({ send, tokenUrl, client, session }) => {
+    const secret = `wrong_${session.newId()}`
+    const wrong = await askerOf(send, tokenUrl, { ...client, secret })({})
+    isOAuthError(wrong, 401, 'invalid_client')
+    const challenge = wrong.headers.get('www-authenticate') ?? ''
+    hold(/^basic\b/i.test(challenge), 'WWW-Authenticate must be Basic after Basic', wrong)
+    const unknown = await askerOf(send, tokenUrl, { id: `unknown_${session.newId()}`, secret })({})
+    hold(
+      unknown.status === wrong.status && unknown.text === wrong.text,
+      'an unknown client is answered otherwise than a wrong secret',
+      unknown,
+    )
+  }),
+  'tokens.two-methods': once(async ({ send, tokenUrl, client }) => {
+    const fields = { grant_type: 'client_credentials', client_id: client.id }
+    const body = new URLSearchParams({ ...fields, client_secret: client.secret })
+    const headers = { authorization: basicOf(client) }
+    const answered = await send(tokenUrl, { method: 'POST', headers, body })
+    isOAuthError(answered, 400, 'invalid_request')
+  }),
+  'tokens.grant-type': once(async ({ session }) => {
+    const answered = await session.tokens.ask({ grant_type: 'password' })
+    isOAuthError(answered, 400, 'unsupported_grant_type')
+  }),
+  'tokens.scope': once(async (context) => {
+    const scope = ownScope(context)
+    const answered = await context.session.tokens.ask({ scope: `${scope} no:such_scope` })
+    hold(answered.status === 200, 'the request is refused', answered)
+    const granted = textOf(answered.body, 'scope')
+    hold(granted === scope, `the scope must be '${scope}'`, answered)
+  }),
+  'tokens.unknown-scope': once(async ({ session }) =>
+    isOAuthError(await session.tokens.ask({ scope: 'no:such_scope' }), 400, 'invalid_scope'),
+  ),
+}
 
 /** A scope of the contract that the client has. */
 function ownScope({ session }: Context): string {
