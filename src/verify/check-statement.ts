@@ -48,8 +48,14 @@ export type Checks = Readonly<Record<string, Check>>
 
 export const once = (check: CheckOnce): Check => ({ check })
 
-/** On each list, or on each of some. */
-export const each = (checkList: CheckList, of = lists): Check => ({ checkList, lists: of })
+/** On each list. */
+export const each = (checkList: CheckList): Check => eachOf(lists, checkList)
+
+/** On each of some lists. */
+export const eachOf = (of: readonly List[], checkList: CheckList): Check => ({
+  checkList,
+  lists: of,
+})
 
 /** On each operation that reads one record. */
 export const alone = (checkRead: CheckRead): Check => ({ checkRead })

@@ -87,7 +87,7 @@ async function isReadClosed(session: Session, list: List, token: string | null):
 }
 
 /** A token with every other scope of the client. */
-async function tokenWithout({ tokens }: Session, missing: string): Promise<string> {
+export async function tokenWithout({ tokens }: Session, missing: string): Promise<string> {
   const others = tokens.scopes?.filter((own) => own !== missing) ?? []
   need(others.length > 0, 'the client has no other scope')
   const token = await tokens.withScopes(others)

@@ -2,7 +2,7 @@ import { alone, type Checks, each, once } from '../check-statement.ts'
 import type { Session } from '../client/client-session.ts'
 import type { Exchange } from '../client/exchange.ts'
 import { type List, lists } from '../contract.ts'
-import { readAlone } from '../questions/read-alone.ts'
+import { readAlone } from '../questions/each-record.ts'
 import { hold, ifNotTestable, need } from '../verdicts.ts'
 
 /** What caches may do with the answers. */

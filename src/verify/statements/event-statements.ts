@@ -3,11 +3,12 @@ import { parseInstant } from '../../values/instant.ts'
 import { type Checks, once } from '../check-statement.ts'
 import type { Session } from '../client/client-session.ts'
 import { callEvents, events, objectOf, oneOfEachType, readEvents } from '../client/feed.ts'
-import { kindOf, lists } from '../contract.ts'
+import { fiatAccounts, kindOf, lists } from '../contract.ts'
 import { type Item, idOf, isItem, memberOf, pathIdOf, textOf, timeOf } from '../json.ts'
-import { feedOf, selectsEvents } from '../questions/selected-events.ts'
+import { feedOf, selectsEvents } from '../questions/selects.ts'
 import { hold, holdStatus, need } from '../verdicts.ts'
 import { verifyLimits } from '../verify-limits.ts'
+import { tokenWithout } from './authorization-statements.ts'
 import { otherOf } from './isolation-statements.ts'
 
 /** The feed: what a reader that stores its cursor gets. */
@@ -130,8 +131,9 @@ export const eventStatements: Checks = {
     const at = middle && textOf(middle, 'created_at')
     const bound = middle && timeOf(middle, 'created_at')
     need(at !== undefined && bound !== undefined, 'an event has no created_at')
-    for (const [side, passes] of Object.entries(sides)) {
-      await selectsEvents(session, { [`created_at.${side}`]: at }, (event) => {
+    // Those of accounts.
+    for (const [name, passes] of Object.entries(fiatAccounts.bounds)) {
+      await selectsEvents(session, { [name]: at }, (event) => {
         const time = timeOf(event, 'created_at')
         return time !== undefined && passes(time, bound)
       })
@@ -139,10 +141,7 @@ export const eventStatements: Checks = {
   }),
   'events.scope': once(async ({ session }) => {
     await feedOf(session)
-    const others = session.tokens.scopes?.filter((scope) => scope !== events.scope) ?? []
-    need(others.length > 0, 'the client has no other scope')
-    const token = await session.tokens.withScopes(others)
-    need(token !== undefined, 'no token with fewer scopes is issued')
+    const token = await tokenWithout(session, events.scope)
     holdStatus(await callEvents(session, { limit: '1' }, token), 403)
   }),
   'events.kinds': once(async ({ session }) => {
@@ -208,12 +207,4 @@ function faultOf(event: Item): string | undefined {
     as_of: parseInstant(textOf(event, 'as_of') ?? '') !== undefined,
   }
   return Object.keys(are).find((name) => are[name] === false)
-}
-
-const sides: Readonly<Record<string, (time: bigint, bound: bigint) => boolean>> = {
-  gte: (time, bound) => time >= bound,
-  gt: (time, bound) => time > bound,
-  lte: (time, bound) => time <= bound,
-  lt: (time, bound) => time < bound,
-  eq: (time, bound) => time === bound,
 }

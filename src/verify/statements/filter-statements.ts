@@ -1,10 +1,9 @@
-import { type Check, type Checks, each } from '../check-statement.ts'
+import { type Check, type Checks, each, eachOf } from '../check-statement.ts'
 import { needRecords, type Session } from '../client/client-session.ts'
 import { upTo } from '../client/pages.ts'
 import { type Filter, fiatAccounts, type List, lists } from '../contract.ts'
 import { idOf, present, timeOf } from '../json.ts'
-import { checkPairs } from '../questions/pairs.ts'
-import { selects } from '../questions/selects.ts'
+import { checkPairs, selects } from '../questions/selects.ts'
 import { hold, need } from '../verdicts.ts'
 import { byBound, byValues, valuesOf, waysTo } from '../ways.ts'
 
@@ -18,42 +17,36 @@ export const filterStatements: Checks = {
   ...byName('additions.{filter}', addedFilters, (name) => filterCheck('additions', name)),
   ...byName('filters.{bound}', shownBounds, boundCheck),
   'filters.combined': each(({ session }, list) => checkPairs(session, list)),
-  'filters.include_deleted': each(
-    async ({ session }, list) => {
-      const { items } = await session.sample(list)
-      const limit = await session.limitOf(list)
-      const every = await session.items(list, { include_deleted: 'true', limit })
-      needRecords(every.items)
-      const shown = new Set(every.items.map(idOf))
-      // Deleted accounts may push the oldest of the sample off the page.
-      const missing = upTo(every, items, list).find((item) => !shown.has(idOf(item)))
-      hold(missing === undefined, 'an account that is not deleted is missing', every.exchange)
-      const live = await session.items(list, { include_deleted: 'false', limit })
-      const known = new Set(items.map(idOf))
-      const deleted = live.items.find((item) => !known.has(idOf(item)))
-      hold(deleted === undefined, 'false shows an account that the list hides', live.exchange)
-    },
-    [fiatAccounts],
-  ),
-  'filters.deleted': each(
-    async ({ session }, list) => {
-      const deleted = await session.deleted(list)
-      need(deleted !== undefined, 'no account is deleted')
-      const limit = await session.limitOf(list)
-      const oldest = { name: 'order', query: { order: 'ASC', limit } }
-      for (const { name, query } of [oldest, ...waysTo(deleted, list)]) {
-        const isFlagged = 'include_deleted' in query
-        const queries = isFlagged ? [query] : [query, { ...query, include_deleted: 'false' }]
-        for (const each of queries) {
-          const { exchange, items, isWhole } = await session.items(list, each)
-          const isShown = items.some((item) => idOf(item) === idOf(deleted))
-          const says = `the deleted account ${idOf(deleted)} is ${isShown ? 'shown' : 'missing'} by ${name}`
-          hold(isShown === isFlagged || (isFlagged && !isWhole), says, exchange)
-        }
+  'filters.include_deleted': eachOf([fiatAccounts], async ({ session }, list) => {
+    const { items } = await session.sample(list)
+    const limit = await session.limitOf(list)
+    const every = await session.items(list, { include_deleted: 'true', limit })
+    needRecords(every.items)
+    const shown = new Set(every.items.map(idOf))
+    // Deleted accounts may push the oldest of the sample off the page.
+    const missing = upTo(every, items, list).find((item) => !shown.has(idOf(item)))
+    hold(missing === undefined, 'an account that is not deleted is missing', every.exchange)
+    const live = await session.items(list, { include_deleted: 'false', limit })
+    const known = new Set(items.map(idOf))
+    const deleted = live.items.find((item) => !known.has(idOf(item)))
+    hold(deleted === undefined, 'false shows an account that the list hides', live.exchange)
+  }),
+  'filters.deleted': eachOf([fiatAccounts], async ({ session }, list) => {
+    const deleted = await session.deleted(list)
+    need(deleted !== undefined, 'no account is deleted')
+    const limit = await session.limitOf(list)
+    const oldest = { name: 'order', query: { order: 'ASC', limit } }
+    for (const { name, query } of [oldest, ...waysTo(deleted, list)]) {
+      const isFlagged = 'include_deleted' in query
+      const queries = isFlagged ? [query] : [query, { ...query, include_deleted: 'false' }]
+      for (const each of queries) {
+        const { exchange, items, isWhole } = await session.items(list, each)
+        const isShown = items.some((item) => idOf(item) === idOf(deleted))
+        const says = `the deleted account ${idOf(deleted)} is ${isShown ? 'shown' : 'missing'} by ${name}`
+        hold(isShown === isFlagged || (isFlagged && !isWhole), says, exchange)
       }
-    },
-    [fiatAccounts],
-  ),
+    }
+  }),
 }
 
 /** Checks of a law that stands for all filters or bounds, by the ids of each. */
@@ -64,10 +57,10 @@ function byName(law: string, names: readonly string[], checkOf: (name: string) =
 
 function filterCheck(group: 'filters' | 'additions', name: string): Check {
   const of = lists.filter((list) => list[group][name] !== undefined)
-  return each(async ({ session }, list) => {
+  return eachOf(of, async ({ session }, list) => {
     const filter = list[group][name]
     return filter && checkFilter(session, list, name, filter)
-  }, of)
+  })
 }
 
 /** Two values that occur, where the filter takes several; then one that no record has. */
@@ -88,7 +81,7 @@ async function checkFilter(session: Session, list: List, name: string, filter: F
 
 function boundCheck(name: string): Check {
   const of = lists.filter(({ bounds }) => name in bounds)
-  return each(async ({ session }, list) => {
+  return eachOf(of, async ({ session }, list) => {
     const { items } = await session.sample(list)
     needRecords(items)
     const times = items.map((item) => timeOf(item, list.sortedBy)).filter(present)
@@ -98,5 +91,5 @@ function boundCheck(name: string): Check {
     for (const at of [bound, bound - 1n, bound + 1n]) {
       await selects(session, list, byBound(name, list, at))
     }
-  }, of)
+  })
 }

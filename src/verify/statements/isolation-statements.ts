@@ -1,22 +1,22 @@
-import { alone, type Checks, type Context, each, once } from '../check-statement.ts'
+import { alone, type Checks, type Context, each, eachOf, once } from '../check-statement.ts'
 import type { Session } from '../client/client-session.ts'
 import { depositAddresses, fiatDepositInstructions, type List, statements } from '../contract.ts'
 import { type Item, idOf, memberOf, present, textOf } from '../json.ts'
-import { forEachPart, forEachShown } from '../questions/each-shown.ts'
+import { forEachPart, forEachShown } from '../questions/each-record.ts'
 import { hold, holdStatus, ifNotTestable, need } from '../verdicts.ts'
 import { readQueriesOf, type Way, waysToAny } from '../ways.ts'
 import { cursorOf } from './cursor-statements.ts'
 
 /** One customer's records never show to another. */
 export const isolationStatements: Checks = {
-  'isolation.own-customer': each(
+  'isolation.own-customer': eachOf(
+    [statements, fiatDepositInstructions, depositAddresses],
     async ({ session }, list) => {
       const customer = await session.customer()
       return forEachPart(session, list, customers, (named, { item, evidence, by }) =>
         hold(named === customer, `the record ${idOf(item)} names another customer${by}`, evidence),
       )
     },
-    [statements, fiatDepositInstructions, depositAddresses],
   ),
   'isolation.lists': each(async (context, list) => {
     const other = await otherOf(context)

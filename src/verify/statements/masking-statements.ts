@@ -1,73 +1,58 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type Checks, each } from '../check-statement.ts'
+import { type Checks, eachOf } from '../check-statement.ts'
 import type { Session } from '../client/client-session.ts'
 import { fiatAccounts } from '../contract.ts'
 import { type Item, idOf, isItem, memberOf, textOf } from '../json.ts'
-import { forEachPart } from '../questions/each-shown.ts'
-import { readAlone } from '../questions/read-alone.ts'
+import { forEachPart, readAlone } from '../questions/each-record.ts'
 import { masked } from '../redact.ts'
 import { hold, need } from '../verdicts.ts'
 
 /** List Fiat Accounts masks what Get Fiat Account shows. */
 export const maskingStatements: Checks = {
-  'masking.account-numbers': each(
-    ({ session }, list) =>
-      forEachPart(session, list, numbers, ({ network, number }, { item, evidence, by }) => {
-        const says = `${network}.account_number of ${idOf(item)} is not masked${by} (this report masks it)`
-        hold(isMasked(number), says, { ...evidence, part: partOf(item, networkMember) })
-      }),
-    [fiatAccounts],
+  'masking.account-numbers': eachOf([fiatAccounts], ({ session }, list) =>
+    forEachPart(session, list, numbers, ({ network, number }, { item, evidence, by }) => {
+      const says = `${network}.account_number of ${idOf(item)} is not masked${by} (this report masks it)`
+      hold(isMasked(number), says, { ...evidence, part: partOf(item, networkMember) })
+    }),
   ),
-  'masking.length': each(
-    async ({ session }) => {
-      for (const { item, alone } of await readNumbered(session)) {
-        const full = new Map(numbers.of(alone.body).map((each) => [each.network, each.number]))
-        for (const { network, number } of numbers.of(item)) {
-          const whole = full.get(network) ?? ''
-          const isSame = [...whole].length === [...number].length && endOf(whole, number)
-          hold(isSame, `${network}.account_number differs beyond the mask`, alone)
-        }
+  'masking.length': eachOf([fiatAccounts], async ({ session }) => {
+    for (const { item, alone } of await readNumbered(session)) {
+      const full = new Map(numbers.of(alone.body).map((each) => [each.network, each.number]))
+      for (const { network, number } of numbers.of(item)) {
+        const whole = full.get(network) ?? ''
+        const isSame = [...whole].length === [...number].length && endOf(whole, number)
+        hold(isSame, `${network}.account_number differs beyond the mask`, alone)
       }
-    },
-    [fiatAccounts],
-  ),
-  'masking.full-read': each(
-    async ({ session }) => {
-      for (const { alone } of await readNumbered(session)) {
-        for (const { network, number } of numbers.of(alone.body)) {
-          hold(!isMasked(number), `${network}.account_number is masked`, alone)
-        }
+    }
+  }),
+  'masking.full-read': eachOf([fiatAccounts], async ({ session }) => {
+    for (const { alone } of await readNumbered(session)) {
+      for (const { network, number } of numbers.of(alone.body)) {
+        hold(!isMasked(number), `${network}.account_number is masked`, alone)
       }
-    },
-    [fiatAccounts],
+    }
+  }),
+  'masking.owner': eachOf([fiatAccounts], ({ session }, list) =>
+    forEachPart(session, list, owners, (owner, { item, evidence, by }) => {
+      const isEmpty = isItem(owner) && Object.keys(owner).length === 0
+      const says = `fiat_account_owner of ${idOf(item)} is not {}${by}`
+      hold(isEmpty, says, { ...evidence, part: partOf(item, ownerMember) })
+    }),
   ),
-  'masking.owner': each(
-    ({ session }, list) =>
-      forEachPart(session, list, owners, (owner, { item, evidence, by }) => {
-        const isEmpty = isItem(owner) && Object.keys(owner).length === 0
-        const says = `fiat_account_owner of ${idOf(item)} is not {}${by}`
-        hold(isEmpty, says, { ...evidence, part: partOf(item, ownerMember) })
-      }),
-    [fiatAccounts],
+  'masking.addresses': eachOf([fiatAccounts], ({ session }, list) =>
+    forEachPart(session, list, addresses, (address, { item, evidence, by }) => {
+      const isCountry = Object.keys(address).every((name) => name === 'country')
+      const says = `an address of ${idOf(item)} has more than its country${by}`
+      hold(isCountry, says, { ...evidence, part: partOf(item, networkMember) })
+    }),
   ),
-  'masking.addresses': each(
-    ({ session }, list) =>
-      forEachPart(session, list, addresses, (address, { item, evidence, by }) => {
-        const isCountry = Object.keys(address).every((name) => name === 'country')
-        const says = `an address of ${idOf(item)} has more than its country${by}`
-        hold(isCountry, says, { ...evidence, part: partOf(item, networkMember) })
-      }),
-    [fiatAccounts],
-  ),
-  'masking.wire': each(
-    ({ session }, list) =>
-      forEachPart(session, list, wires, (wire, { item, evidence, by }) => {
-        const isSame = ['status', 'metadata'].every((name) =>
-          isDeepStrictEqual(memberOf(wire, name), memberOf(item, name)),
-        )
-        hold(isSame, `wire of ${idOf(item)} differs from its account${by}`, evidence)
-      }),
-    [fiatAccounts],
+  'masking.wire': eachOf([fiatAccounts], ({ session }, list) =>
+    forEachPart(session, list, wires, (wire, { item, evidence, by }) => {
+      const isSame = ['status', 'metadata'].every((name) =>
+        isDeepStrictEqual(memberOf(wire, name), memberOf(item, name)),
+      )
+      hold(isSame, `wire of ${idOf(item)} differs from its account${by}`, evidence)
+    }),
   ),
 }
 

@@ -1,4 +1,4 @@
-import { type Checks, type Context, each } from '../check-statement.ts'
+import { type Checks, type Context, each, eachOf } from '../check-statement.ts'
 import { needRecords, type Session } from '../client/client-session.ts'
 import { needList, type Page, upTo } from '../client/pages.ts'
 import { issuerQuotes, type List, lists, pageSize } from '../contract.ts'
@@ -37,10 +37,10 @@ export const pagingStatements: Checks = {
     const { items: shown, exchange } = await session.items(list, {})
     hold(shown.length === pageSize.default, `the page has ${shown.length} records`, exchange)
   }),
-  'paging.short-page': each(hasFullPages, [issuerQuotes]),
-  'paging.full-pages': each(
-    hasFullPages,
+  'paging.short-page': eachOf([issuerQuotes], hasFullPages),
+  'paging.full-pages': eachOf(
     lists.filter((list) => list !== issuerQuotes),
+    hasFullPages,
   ),
   'paging.last-cursor': each(async ({ session }, list) => {
     const { items } = await session.sample(list)

@@ -1,4 +1,4 @@
-import { type CheckList, type Checks, each, once } from '../check-statement.ts'
+import { type CheckList, type Checks, each, eachOf, once } from '../check-statement.ts'
 import { needRecords, type Session } from '../client/client-session.ts'
 import type { Exchange } from '../client/exchange.ts'
 import {
@@ -24,28 +24,28 @@ export const parameterStatements: Checks = {
   ),
   'parameters.limit-max': each(accepts({ limit: String(pageSize.max) })),
   'parameters.order': each(refuses(() => [{ order: 'sideways' }, { order: 'asc' }])),
-  'parameters.order-by': each(accepts({ order_by: 'CREATED_AT', limit: '1' }), ordered),
-  'parameters.order-by-others': each(
-    refuses(() => [{ order_by: 'UPDATED_AT' }]),
+  'parameters.order-by': eachOf(ordered, accepts({ order_by: 'CREATED_AT', limit: '1' })),
+  'parameters.order-by-others': eachOf(
     ordered,
+    refuses(() => [{ order_by: 'UPDATED_AT' }]),
   ),
-  'parameters.enums': each(
-    refuses((list) => enumsOf(list).map((name) => ({ [name]: 'NO_SUCH_VALUE' }))),
+  'parameters.enums': eachOf(
     lists.filter((list) => enumsOf(list).length > 0),
+    refuses((list) => enumsOf(list).map((name) => ({ [name]: 'NO_SUCH_VALUE' }))),
   ),
-  'parameters.dates': each(
+  'parameters.dates': eachOf(
+    timed,
     refuses(({ bounds }) =>
       Object.keys(bounds).flatMap((name) => [
         { [name]: 'yesterday' },
         { [name]: '2026-02-30T00:00:00Z' },
       ]),
     ),
-    timed,
   ),
   'parameters.record-ids': each(refuses(({ ids }) => [{ [ids]: 'no-uuid' }])),
-  'parameters.entries': each(
-    ({ session }, list) => checkEntries(session, list, list.filters, isOfHundred),
+  'parameters.entries': eachOf(
     lists.filter((list) => Object.values(list.filters).some(isOfHundred)),
+    ({ session }, list) => checkEntries(session, list, list.filters, isOfHundred),
   ),
   'parameters.extra-entries': each(async ({ session }, list) => {
     await checkEntries(session, list, list.additions, () => true)
@@ -56,15 +56,12 @@ export const parameterStatements: Checks = {
     const answered = await session.call(statements.path)
     hold(isRefusal(answered), 'it must be refused', answered)
   }),
-  'parameters.include-deleted': each(
-    async ({ session }, list) => {
-      for (const flag of ['true', 'false', 'True', '1']) {
-        await isAccepted(session, list, { include_deleted: flag, limit: '1' })
-      }
-      await isRefused(session, list, { include_deleted: 'maybe' })
-    },
-    [fiatAccounts],
-  ),
+  'parameters.include-deleted': eachOf([fiatAccounts], async ({ session }, list) => {
+    for (const flag of ['true', 'false', 'True', '1']) {
+      await isAccepted(session, list, { include_deleted: flag, limit: '1' })
+    }
+    await isRefused(session, list, { include_deleted: 'maybe' })
+  }),
   'parameters.unknown': each(async ({ session }, list) => {
     const answered = await isAccepted(session, list, { limit: '1', no_such_parameter: 'x' })
     const names = answered.headers.get('x-ignored-parameters') ?? ''

@@ -1,8 +1,8 @@
-import { alone, type Check, type Checks, each } from '../check-statement.ts'
+import { alone, type Check, type Checks, each, eachOf } from '../check-statement.ts'
 import type { Judged } from '../client/client-session.ts'
 import { depositAddresses } from '../contract.ts'
 import { idOf, memberOf, present } from '../json.ts'
-import { readAlone } from '../questions/read-alone.ts'
+import { readAlone } from '../questions/each-record.ts'
 import type { FaultKind, ShapeFault } from '../shape.ts'
 import { hold, need } from '../verdicts.ts'
 
@@ -23,17 +23,14 @@ export const valueStatements: Checks = {
       hold(fault === undefined, fault?.says ?? '', alone)
     }
   }),
-  'values.networks': each(
-    async ({ session }, list) => {
-      for (const { item, evidence } of await session.judged(list)) {
-        const compatible = memberOf(item, 'compatible_crypto_networks')
-        const holds =
-          Array.isArray(compatible) && compatible.includes(memberOf(item, 'crypto_network'))
-        hold(holds, `${idOf(item)} lacks its own network`, evidence)
-      }
-    },
-    [depositAddresses],
-  ),
+  'values.networks': eachOf([depositAddresses], async ({ session }, list) => {
+    for (const { item, evidence } of await session.judged(list)) {
+      const compatible = memberOf(item, 'compatible_crypto_networks')
+      const holds =
+        Array.isArray(compatible) && compatible.includes(memberOf(item, 'crypto_network'))
+      hold(holds, `${idOf(item)} lacks its own network`, evidence)
+    }
+  }),
 }
 
 const isStated = ({ kind, isExtra }: ShapeFault): boolean =>
