@@ -265,7 +265,6 @@ export const keptSmall: Readonly<Record<string, string>> = {
   'src/sandbox/deposit-instructions.ts': 'one file for each kind of record',
   'src/sandbox/issuer-quotes.ts': 'one file for each kind of record',
   'src/testing/sandbox-process.ts': 'the build puts it in the place of sandbox-here.ts',
-  'src/verify/statements/': 'one file for each group of statements',
   'src/withdrawal-fees/': 'the work of one operation',
   'console/src/parts/frame/error-boundary.tsx': 'what is left when a screen fails',
   'console/src/parts/frame/shortcuts.tsx': 'every key that the console takes',

@@ -5,7 +5,7 @@ import { feeOperation, type List, lists } from '../contract.ts'
 import { pathIdOf } from '../json.ts'
 import { hold, holdStatus, ifNotTestable, need } from '../verdicts.ts'
 import { readQueriesOf, type Way, waysToAny } from '../ways.ts'
-import { cursorOf } from './cursor-statements.ts'
+import { cursorOf } from './paging-statements.ts'
 
 /** Contract, section 5: every request carries a bearer token with the operation's scope. */
 export const authorizationStatements: Checks = {

@@ -5,7 +5,7 @@ import { type Item, idOf, memberOf, present, textOf } from '../json.ts'
 import { forEachPart, forEachShown } from '../questions/each-record.ts'
 import { hold, holdStatus, ifNotTestable, need } from '../verdicts.ts'
 import { readQueriesOf, type Way, waysToAny } from '../ways.ts'
-import { cursorOf } from './cursor-statements.ts'
+import { cursorOf } from './paging-statements.ts'
 
 /** One customer's records never show to another. */
 export const isolationStatements: Checks = {
