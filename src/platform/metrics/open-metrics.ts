@@ -1,8 +1,12 @@
-import { Counter, Gauge, type PrometheusContentType, Registry } from '@prometheus-io/client'
+import {
+  Counter,
+  Gauge,
+  Histogram,
+  type PrometheusContentType,
+  Registry,
+} from '@prometheus-io/client'
 import { getOrInsert } from '../../values/get-or-insert.ts'
-import { CountingHistogram } from './counting-histogram.ts'
 import { type Family, type FamilyName, families, type GivenList } from './families.ts'
-import { type AnyLabels, type Cells, openCells } from './label-cells.ts'
 import type { Metrics } from './metrics.ts'
 
 /** The values of the labels that only the composition root knows. Read at their first use. */
@@ -20,42 +24,31 @@ export type OpenMetrics = Metrics & {
 /** What a label says in place of a value that is not declared. */
 const OTHER = 'other'
 
+type AnyLabels = Readonly<Record<string, string>>
+
 type ReadGauge = () => readonly (readonly [labels: AnyLabels, value: number])[]
 
 export function openMetrics(given: GivenLists): OpenMetrics {
   const registry: MetricsRegistry = new Registry()
   const { boundsOf, seriesMax } = openBounds(given)
-  const counters = new Map<string, Cells<{ readonly labels: AnyLabels; more: number }>>()
-  const histograms = new Map<string, CountingHistogram>()
+  const counters = new Map<string, Counter<string>>()
+  const histograms = new Map<string, Histogram<string>>()
   const readers = new Map<string, Set<ReadGauge>>()
+  const bounds = new Map(familyNames.map((name) => [name, boundsOf(name)]))
+  const boundedBy = (name: FamilyName, labels: AnyLabels) => bounds.get(name)?.(labels) ?? labels
   const configOf = (name: FamilyName) => {
     const { help, labels, merge }: Family = families[name]
     const labelNames = Object.keys(labels)
     return { name, help, labelNames, aggregator: merge, registers: [registry] }
   }
-  const openCounter = (name: FamilyName) => {
-    const config = configOf(name)
-    const cells = openCells(config.labelNames, boundsOf(name), (labels) => ({ labels, more: 0 }))
-    const counter: Counter<string> = new Counter({
-      ...config,
-      collect: () => {
-        for (const cell of cells.all()) {
-          counter.inc(cell.labels, cell.more)
-          cell.more = 0
-        }
-      },
-    })
-    return cells
-  }
   const openGauge = (name: FamilyName): Set<ReadGauge> => {
-    const bounded = boundsOf(name)
     const reading = new Set<ReadGauge>()
     const gauge: Gauge<string> = new Gauge({
       ...configOf(name),
       collect: () => {
         gauge.reset()
         for (const read of reading) {
-          for (const [labels, value] of read()) gauge.inc(bounded(labels), value)
+          for (const [labels, value] of read()) gauge.inc(boundedBy(name, labels), value)
         }
       },
     })
@@ -63,21 +56,17 @@ export function openMetrics(given: GivenLists): OpenMetrics {
   }
   for (const name of familyNames) {
     const { type, buckets }: Family = families[name]
-    const bounded = boundsOf(name)
-    if (type === 'counter') counters.set(name, openCounter(name))
+    if (type === 'counter') counters.set(name, new Counter(configOf(name)))
     if (type === 'histogram') {
-      const config = { ...configOf(name), buckets: [...buckets], bounded }
-      histograms.set(name, new CountingHistogram(config))
+      histograms.set(name, new Histogram({ ...configOf(name), buckets: [...buckets] }))
     }
   }
   return {
     registry,
     seriesMax,
-    count: (family, labels, more = 1) => {
-      const cell = counters.get(family)?.find(labels)
-      if (cell !== undefined) cell.more += more
-    },
-    observe: (family, labels, value) => histograms.get(family)?.record(labels, value),
+    count: (family, labels, more) => counters.get(family)?.inc(boundedBy(family, labels), more),
+    observe: (family, labels, value) =>
+      histograms.get(family)?.observe(boundedBy(family, labels), value),
     gauge: (family, read) => {
       // A gauge that nobody reads would be answered as 0.
       const reading = getOrInsert(readers, family, () => openGauge(family))
