@@ -200,8 +200,6 @@ export const limits = {
   /** An engineer who looks at a trace waits so long for it, and at most. */
   spansSentMs: 2000,
   spansSentMsMax: 60_000,
-  /** A batch has at most about as many requests as a statement. */
-  spanLinksMax: 512,
   /** How long a request to the receiver may take, and so the end of a server waits for the last. */
   spansFlushedMs: 3000,
   /** Warnings about lost spans are as far apart. */

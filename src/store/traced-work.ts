@@ -22,8 +22,8 @@ export function laterStatement<T>(engine: Engine, text: string, work: () => T): 
 }
 
 /**
- * Runs a batch. Its span is a step of the request that has waited longest, and is linked with the
- * others in both directions: each trace leads to the statement that has served it.
+ * Runs a batch. Each request that waits for it has a span of it, so that every trace shows how long
+ * it took and for how many. The statements are steps of the request that has waited longest.
  */
 export function inBatchSpan<T>(
   name: string,
@@ -31,16 +31,11 @@ export function inBatchSpan<T>(
   work: () => T,
 ): T {
   const spans = batch.flatMap(({ span }) => (span?.hasEnded() === false ? [span] : []))
-  const [first, ...others] = spans
   // What runs now may be a step of another request.
-  if (first === undefined) return apart(work)
+  if (spans.length === 0) return apart(work)
   const size = { 'db.operation.batch.size': batch.length }
-  const span = first.child(`batch of ${name}`, 'internal', size)
-  for (const other of others) {
-    span.link(other)
-    other.link(span)
-  }
-  return during(span, work)
+  const steps = spans.map((span) => span.child(`batch of ${name}`, 'internal', size))
+  return steps.reduce((inner, each) => () => during(each, inner), work)()
 }
 
 /**

@@ -14,7 +14,6 @@ export type ReceivedSpan = {
   readonly startedAt: bigint
   readonly endedAt: bigint
   readonly attributes: Readonly<Record<string, string | number>>
-  readonly links: readonly { readonly traceId: string; readonly spanId: string }[]
   /** 0 unset, 2 error. */
   readonly status: number
   readonly statusMessage: string
@@ -153,10 +152,6 @@ function spanOf(message: Buffer): ReceivedSpan {
     endedAt: whole(fields, 8),
     attributes: attributesOf(messages(fields, 9)),
     events: messages(fields, 11).length,
-    links: messages(fields, 13).map((link) => ({
-      traceId: first(fieldsOf(link), 1).toString('hex'),
-      spanId: first(fieldsOf(link), 2).toString('hex'),
-    })),
     status: Number(whole(status, 3)),
     statusMessage: String(first(status, 2)),
   }

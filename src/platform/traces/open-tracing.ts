@@ -52,7 +52,6 @@ export function openTracing(
     resource: resourceOf(sdk),
     sampler: samplerOf(sdk, settings),
     spanProcessors: [failures.count(processor)],
-    spanLimits: { linkCountLimit: limits.spanLinksMax },
   })
   const recorder = openRecorder(sdk.api, provider.getTracer('bursar', version))
   return { ...recorder, close: () => flush(provider, log) }

@@ -28,9 +28,6 @@ export function openRecorder(api: typeof Api, tracer: Api.Tracer): Recorder {
             trace.setSpan(ROOT_CONTEXT, own),
           ),
         ),
-      link: (other) => {
-        if (!hasEnded) own.addLink({ context: foreignContext(other.context) })
-      },
       rename: (name) => void own.updateName(name),
       set: (attributes) => void own.setAttributes({ ...attributes }),
       end: (failure) => {

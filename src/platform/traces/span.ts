@@ -32,8 +32,6 @@ export type Span = {
   readonly context: TraceContext
   /** Begins a step within this one. */
   child(name: string, kind?: SpanKind, attributes?: SpanAttributes): Span
-  /** Refers to a span of another trace that has to do with this one. */
-  link(other: Span): void
   rename(name: string): void
   set(attributes: SpanAttributes): void
   /** Ends it. A failure sets `error.type`, and nothing of its message. */
