@@ -42,7 +42,7 @@ export function inBatchSpan<T>(
  * What a statement does and to which table, such as `INSERT fee_quote`, for people who read a
  * trace: nothing is decided by it. Texts are those of the program, and their values are parameters.
  */
-function summaryOf(text: string): { readonly operation: string; readonly text: string } {
+function summaryOf(text: string) {
   const [, first = 'other'] = /^\s*([a-z]+)/i.exec(text) ?? []
   const word = first.toLowerCase() === 'with' ? (written.exec(text)?.[1] ?? 'select') : first
   const operation = word.toUpperCase()
@@ -52,13 +52,14 @@ function summaryOf(text: string): { readonly operation: string; readonly text: s
 
 /** Most statements of a customer look up its number first, which says nothing about them. */
 function tableIn(text: string): string | undefined {
-  const named = text.includes('bursar') ? inSchema : plain
-  const tables = Array.from(text.matchAll(named), ([, table]) => table)
-  return tables.find((table) => table !== 'customer') ?? tables[0]
+  const named = Array.from(text.matchAll(tables), ([, schema, table]) => ({ schema, table }))
+  // Where tables have a schema, a name without one is a part of the statement.
+  const stored = named.filter(({ schema }) => schema !== undefined)
+  const names = (stored.length > 0 ? stored : named).map(({ table }) => table)
+  return names.find((table) => table !== 'customer') ?? names[0]
 }
 
 const withTable = new Set(['SELECT', 'INSERT', 'UPDATE', 'DELETE'])
 const written = /\b(insert(?= into)|(?<!for )update|delete(?= from))\b/i
-const inSchema = /\b(?:from|into|update|join)\s+bursar\w*\.([a-z_]+)/gi
-/** SQLite has no schemas. Neither a function nor a subquery. */
-const plain = /\b(?:from|into|update|join)\s+(?!json_each\b|lateral\b)([a-z_]+)/gi
+/** Neither a function of SQLite nor a subquery. */
+const tables = /\b(?:from|into|update|join)\s+(?:([a-z_]+)\.)?(?!json_each\b|lateral\b)([a-z_]+)/gi
