@@ -1,5 +1,5 @@
 import { type Logger as PinoLogger, pino } from 'pino'
-import { type LineOutput, type LineOutputState, openLineOutput } from './machine/line-output.ts'
+import { type LogOutput, type LogOutputState, openLogOutput } from './machine/stderr.ts'
 import { systemTime } from './time.ts'
 
 export type Logger = PinoLogger
@@ -11,13 +11,12 @@ export type LogLevel = (typeof logLevels)[number]
 export const REQUEST_LINE = 'request'
 
 /**
- * Logs one JSON object per line to stderr; stdout is for the results of commands. Pino's own
- * destinations either wait for a reader that has stopped, or lose lines in a crash. Request lines
- * of one turn of the event loop share a write, so a process that is killed loses those of its last
+ * Logs one JSON object per line to stderr; stdout is for the results of commands. Request lines of
+ * one turn of the event loop share a write, so a process that is killed loses those of its last
  * turn. Every other line is written at once, and so is a warning.
  */
 export function openLog(level: LogLevel): Logger {
-  const output = openLineOutput((dropped) => {
+  const output = openLogOutput((dropped) => {
     log.error({ dropped }, `${dropped} log lines were dropped, since nobody read the log`)
   })
   const destination = {
@@ -59,8 +58,8 @@ function openStamp(): () => string {
 const WARN = pino.levels.values.warn ?? 0
 
 /** How far the reader of a log, or of its children, is behind. */
-export function logStateOf(log: Logger): LineOutputState | undefined {
-  const output: Partial<LineOutput> | undefined = Reflect.get(log, pino.symbols.streamSym)
+export function logStateOf(log: Logger): LogOutputState | undefined {
+  const output: Partial<LogOutput> | undefined = Reflect.get(log, pino.symbols.streamSym)
   return output?.state?.()
 }
 

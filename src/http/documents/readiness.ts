@@ -148,8 +148,8 @@ export const processChecks = (life: Readonly<Life>, log: Logger): ReadinessCheck
     name: 'log',
     // While no process reads the log, a log line could not report this.
     check: async () => {
-      const { dropped = 0, waitingBytes = 0 } = logStateOf(log) ?? {}
-      return { status: waitingBytes > 0 ? 'degraded' : 'ok', dropped_lines: dropped }
+      const { dropped = 0, isBehind = false } = logStateOf(log) ?? {}
+      return { status: isBehind ? 'degraded' : 'ok', dropped_lines: dropped }
     },
   },
 ]

@@ -1,35 +1,55 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { test } from 'node:test'
+import fs from 'node:fs'
+import { type TestContext, test } from 'node:test'
 import { limits } from '../../src/platform/limits.ts'
-import { openLineOutput } from '../../src/platform/machine/line-output.ts'
+import { openLogOutput } from '../../src/platform/machine/stderr.ts'
 import { systemTime } from '../../src/platform/time.ts'
 import { turn } from '../support/until.ts'
 import { takeTime } from '../support/virtual-time.ts'
 
+/** No descriptor of this process. */
+const DESCRIPTOR = 54_321
+
 /** An output whose writes are noted, as long as its reader reads. */
-function openNoted() {
+function openNoted(t: TestContext) {
   const writes: string[] = []
-  const reader = { reads: true }
+  const reader = { reads: true, fault: 'EAGAIN' }
   const noted: number[] = []
   let tries = 0
-  const output = openLineOutput(
+  const { writeSync } = fs
+  t.mock.method(fs, 'writeSync', (descriptor: number, data: string | Buffer) => {
+    if (descriptor !== DESCRIPTOR) return writeSync(descriptor, String(data))
+    tries += 1
+    if (!reader.reads) throw Object.assign(new Error('nobody reads'), { code: reader.fault })
+    if (data.length > 0) writes.push(data.toString())
+    return Buffer.byteLength(data)
+  })
+  const exits = process.listeners('exit')
+  const output = openLogOutput(
     (dropped) => {
       noted.push(dropped)
       output.write(`${dropped} dropped\n`, true)
     },
-    () => (bytes) => {
-      tries += 1
-      if (!reader.reads) throw Object.assign(new Error('the pipe is full'), { code: 'EAGAIN' })
-      writes.push(Buffer.from(bytes).toString())
-      return bytes.length
-    },
+    () => DESCRIPTOR,
   )
-  return { output, writes, reader, noted, tries: () => tries }
+  /** What happens at the end of the process. It has nothing more to do then. */
+  const exit = () => {
+    for (const listener of process.listeners('exit')) {
+      if (exits.includes(listener)) continue
+      process.off('exit', listener)
+      listener(0)
+    }
+  }
+  t.after(() => {
+    reader.reads = true
+    exit()
+  })
+  return { output, writes, reader, noted, tries: () => tries, exit }
 }
 
-test('the lines of one turn are written with one write, in their order', async () => {
-  const { output, writes } = openNoted()
+test('the lines of one turn are written with one write, in their order', async (t) => {
+  const { output, writes } = openNoted(t)
   const lines = Array.from({ length: 20 }, (_, at) => `line ${at}\n`)
   for (const line of lines) output.write(line, false)
   assert.deepEqual(writes, [])
@@ -40,15 +60,15 @@ test('the lines of one turn are written with one write, in their order', async (
   assert.deepEqual(writes, [lines.join(''), 'later\n'])
 })
 
-test('an urgent line is written at once, after those of its turn', () => {
-  const { output, writes } = openNoted()
+test('an urgent line is written at once, after those of its turn', (t) => {
+  const { output, writes } = openNoted(t)
   output.write('first\n', false)
   output.write('urgent\n', true)
   assert.deepEqual(writes, ['first\nurgent\n'])
 })
 
-test('a write has whole lines, and no more bytes than a pipe takes whole', async () => {
-  const { output, writes } = openNoted()
+test('a write has whole lines, and no more bytes than a pipe takes whole', async (t) => {
+  const { output, writes } = openNoted(t)
   const line = `${'é'.repeat(100)}\n`
   for (let at = 0; at < 100; at += 1) output.write(line, false)
   const long = `${'x'.repeat(10_000)}\n`
@@ -63,77 +83,60 @@ test('a write has whole lines, and no more bytes than a pipe takes whole', async
   assert.equal(writes.length, 5)
 })
 
-test('a turn that logs much does not wait for its end', () => {
-  const { output, writes } = openNoted()
+test('a turn that logs much does not wait for its end', (t) => {
+  const { output, writes } = openNoted(t)
   const line = `${'x'.repeat(999)}\n`
   for (let at = 0; at < 1000; at += 1) output.write(line, false)
   assert.ok(writes.join('').length >= 900_000)
-  assert.deepEqual(output.state(), { dropped: 0, waitingBytes: 0 })
+  assert.deepEqual(output.state(), { dropped: 0, isBehind: false })
 })
 
-test('lines that nobody reads are kept up to the limit, in order, and further ones counted', async () => {
-  using time = takeTime()
-  const { output, writes, reader, noted } = openNoted()
-  reader.reads = false
-  output.write('first\n', false)
-  await turn()
-  assert.deepEqual(output.state(), { dropped: 0, waitingBytes: 6 })
-  const line = `${'x'.repeat(1023)}\n`
-  const kept = Math.floor((limits.logWaitingBytesMax - 6) / line.length)
-  for (let at = 0; at < kept + 10; at += 1) output.write(line, at % 2 === 0)
-  assert.deepEqual(writes, [])
-  reader.reads = true
-  await time.advance(9)
-  assert.deepEqual(writes, [])
-  await time.advance(1)
-  assert.deepEqual(noted, [10])
-  assert.equal(writes.join(''), `first\n${line.repeat(kept)}10 dropped\n`)
-  assert.deepEqual(output.state(), { dropped: 10, waitingBytes: 0 })
-})
-
-test('a reader that has stopped is looked for less and less often, up to a limit', async () => {
-  using time = takeTime()
-  const { output, reader, tries, writes } = openNoted()
-  reader.reads = false
-  output.write('first\n', true)
-  for (const pauseMs of [10, 20, 40, 80, 160, 200, 200]) {
-    const before = tries()
-    await time.advance(pauseMs - 1)
-    assert.equal(tries(), before)
-    await time.advance(1)
-    assert.equal(tries(), before + 1)
-  }
-  reader.reads = true
-  await time.advance(200)
-  assert.deepEqual([writes, time.waiting()], [['first\n'], 0])
-})
+for (const fault of ['EAGAIN', 'ENOSPC', 'EPIPE']) {
+  test(`lines that nobody reads (${fault}) are kept up to the limit, in order, and further ones counted`, async (t) => {
+    using time = takeTime()
+    const { output, writes, reader, noted } = openNoted(t)
+    Object.assign(reader, { reads: false, fault })
+    output.write('first\n', false)
+    await turn()
+    assert.deepEqual(output.state(), { dropped: 0, isBehind: true })
+    const line = `${'x'.repeat(1023)}\n`
+    const kept = Math.floor((limits.logWaitingBytesMax - 6) / line.length)
+    for (let at = 0; at < kept + 10; at += 1) output.write(line, at % 2 === 0)
+    await turn()
+    await time.advance(250)
+    assert.deepEqual([writes, noted, output.state()], [[], [], { dropped: 10, isBehind: true }])
+    reader.reads = true
+    await time.advance(99)
+    assert.equal(writes.join(''), `first\n${line.repeat(kept)}10 dropped\n`)
+    assert.deepEqual([noted, output.state()], [[10], { dropped: 10, isBehind: false }])
+    await time.advance(100)
+    assert.deepEqual([noted, time.waiting()], [[10], 0])
+  })
+}
 
 test('the end of the process waits for a reader, and not long', (t) => {
   for (const readsAfterMs of [limits.logFlushMs - 5, Number.POSITIVE_INFINITY]) {
     using time = takeTime()
-    const exits = process.listeners('exit')
-    const { output, reader, writes } = openNoted()
+    const { output, reader, writes, exit } = openNoted(t)
     reader.reads = false
     output.write('last\n', true)
     let sleptMs = 0
-    t.mock.method(Atomics, 'wait', (_: unknown, __: number, ___: number, ms: number) => {
-      sleptMs += ms
-      reader.reads = sleptMs >= readsAfterMs
-    })
+    const sleep = t.mock.method(
+      Atomics,
+      'wait',
+      (_: unknown, __: number, ___: number, ms: number) => {
+        sleptMs += ms
+        reader.reads = sleptMs >= readsAfterMs
+      },
+    )
     Object.assign(systemTime, { elapsedMs: () => time.elapsedMs() + sleptMs })
-    for (const listener of process.listeners('exit')) {
-      if (exits.includes(listener)) continue
-      listener(0)
-      process.off('exit', listener)
-    }
-    t.mock.restoreAll()
+    exit()
+    sleep.mock.restore()
     const isRead = Number.isFinite(readsAfterMs)
     assert.deepEqual(
       [sleptMs, writes],
       isRead ? [readsAfterMs, ['last\n']] : [limits.logFlushMs, []],
     )
-    // Else it would go on trying in the tests that follow.
-    reader.reads = true
   }
 })
 
