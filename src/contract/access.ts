@@ -2,44 +2,37 @@ import { attempt } from '../values/attempt.ts'
 import type { Deed } from './audit-entry.ts'
 import type { OperatorPrincipal } from './principal.ts'
 import { problem } from './problem.ts'
-import type { Request, Trace } from './request.ts'
+import type { Request } from './request.ts'
 
 type Accessed = Pick<Deed, 'kind' | 'ids' | 'customer'>
 
 type Accessing = {
   readonly caller: OperatorPrincipal
   readonly headers: Request['headers']
-  readonly trace: Trace
 }
 
 /** Whether the caller may see records in full here. A person must also give a reason. */
-export function seesInFull({ caller, headers }: Omit<Accessing, 'trace'>): boolean {
+export function seesInFull({ caller, headers }: Accessing): boolean {
   if (!caller.scopes.has('ingest:read_record')) return false
   return caller.person === undefined || headers[reasonHeader] !== undefined
 }
 
-/** Throws unless the caller may see records in full. Notes what the audit log must have. */
-export function noteFullView({ caller, headers, trace }: Accessing, accessed: Accessed): void {
+/** The deed of showing records in full. Throws unless the caller may. */
+export function fullView({ caller, headers }: Accessing, accessed: Accessed): Deed {
   if (!caller.scopes.has('ingest:read_record')) {
     throw problem('forbidden', 'the full view requires the scope ingest:read_record too')
   }
   const reason = caller.person === undefined ? undefined : readReason(headers[reasonHeader])
   const stated = reason === undefined ? {} : { reason }
-  trace.deed = { action: 'view_in_full', ...accessed, view: 'full', ...stated }
+  return { action: 'view_in_full', ...accessed, view: 'full', ...stated }
 }
 
-/** Notes whose record is shown in full, once it was found. */
-export function noteOwner(trace: Trace, customer: string): void {
-  if (trace.deed?.view === 'full') trace.deed = { ...trace.deed, customer }
-}
-
-/** Throws unless the caller may export lists. Notes what the audit log must have. */
-export function noteExport({ caller, trace }: Accessing, accessed: Accessed): void {
+/** The deed of exporting a list, which may show it in full. Throws unless the caller may. */
+export function exporting({ caller }: Accessing, accessed: Accessed, full?: Deed): Deed {
   if (!caller.scopes.has('ingest:export')) {
     throw problem('forbidden', 'purpose=export requires the scope ingest:export too')
   }
-  const full = trace.deed ?? { view: 'customer' as const }
-  trace.deed = { ...full, action: 'export', ...accessed }
+  return { view: 'customer', ...full, action: 'export', ...accessed }
 }
 
 const reasonHeader = 'access-reason'

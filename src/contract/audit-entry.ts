@@ -106,9 +106,7 @@ export type AuditWriter = {
   readonly continues?: { readonly chain: string; readonly sequence: string }
 }
 
-/** What a request does that needs an entry before it is answered. */
-export type Deed = Omit<AuditEntry, 'actor' | 'outcome' | 'operation' | 'count' | 'counts'> & {
-  /** Where the status of the answer does not tell. */
-  outcome?: AuditOutcome
-  counts?: AuditCounts
+/** What a request does that needs an entry before it is answered. It is done unless it says not. */
+export type Deed = Omit<AuditEntry, 'actor' | 'outcome' | 'operation' | 'count'> & {
+  readonly outcome?: AuditOutcome
 }

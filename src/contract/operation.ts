@@ -4,6 +4,7 @@ import { limits } from '../platform/limits.ts'
 import type { Instant } from '../values/instant.ts'
 import type { BoundOperator } from '../values/time-range.ts'
 import { type Answers, answersOf, type DeclaredAnswer, successesOf } from './answers.ts'
+import type { Deed } from './audit-entry.ts'
 import { type ArrayField, described, type Field, instant, text, uuid } from './fields.ts'
 import { asComponent } from './members.ts'
 import { pagingParameters } from './paging.ts'
@@ -120,6 +121,7 @@ export type WorkAnswer = {
   readonly isNew?: boolean
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: object | string
+  readonly deed?: Deed | undefined
   /** Of an operation with pages: the place of the last entry, where entries remain. */
   readonly next?: Uint8Array | undefined
   /** Of an operation that can be resumed: where what comes later will follow, in ASC order. */

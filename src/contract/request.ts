@@ -54,8 +54,6 @@ export type Trace = {
   rows?: number
   /** Who it is, unless it is a program. */
   person?: Person
-  /** What needs an entry in the audit log before the answer. */
-  deed?: Deed
   problem?: string
   /** Why a token was refused, for the log alone. */
   refusal?: string
@@ -89,6 +87,8 @@ export type Answer = {
   readonly body: Uint8Array | string | undefined
   /** Called when the operating system has taken every byte; until then nobody may change them. */
   readonly sent?: () => void
+  /** What needs an entry in the audit log before the answer is sent. */
+  readonly deed?: Deed | undefined
   /** The body lives as long as the process, so sending it takes no memory. */
   readonly isShared?: true
   /** The body in each coding that was sent before, and what keeps a further one. */

@@ -1,4 +1,4 @@
-import { noteFullView, seesInFull } from '../contract/access.ts'
+import { fullView, seesInFull } from '../contract/access.ts'
 import type { OperatorInput, OperatorWork } from '../contract/operation.ts'
 import { noneFound, problem } from '../contract/problem.ts'
 import type { RecordInput, Resource } from '../contract/resource.ts'
@@ -60,12 +60,12 @@ export const historyWork =
       if (hasMore) await turn()
     }
     input.trace.rows = versions.length
-    if (resource.mask !== undefined && !isMasked) {
-      noteFullView(input, { kind: resource.kind, ids: [idOf(input)], customer })
-    }
+    const isFull = resource.mask !== undefined && !isMasked
+    const accessed = { kind: resource.kind, ids: [idOf(input)], customer }
+    const deed = isFull ? fullView(input, accessed) : undefined
     const end = hasMore ? last : undefined
     const body = { kept_since: printInstant(keptSince), versions }
-    return { body, next: end && positionOf(end.storedAt, end.version) }
+    return { body, next: end && positionOf(end.storedAt, end.version), deed }
   }
 
 /** A version has as many digits as the id of a position. */

@@ -1,4 +1,4 @@
-import { noteExport } from '../contract/access.ts'
+import { exporting } from '../contract/access.ts'
 import type { OperatorInput, OperatorWork, ParameterValue } from '../contract/operation.ts'
 import { invalidParameters } from '../contract/problem.ts'
 import type { Resource } from '../contract/resource.ts'
@@ -19,22 +19,24 @@ export const listWork =
   async (input) => {
     const order = orderOf(input)
     const { customerId, isForeign } = customerOf(input)
-    if (input.parameters.get('purpose') === 'export') {
-      const owner = customerId === undefined ? {} : { customer: customerId }
-      noteExport(input, { kind: resource.kind, ...owner })
-    }
+    const owner = customerId === undefined ? {} : { customer: customerId }
+    const isExport = input.parameters.get('purpose') === 'export'
+    const deed = isExport ? exporting(input, { kind: resource.kind, ...owner }) : undefined
     const page = isForeign
       ? emptyPage
       : await readPage(resource, { store, clock }, input, order, customerId)
     input.trace.rows = page.records.length
-    // No record is shown, and perhaps no customer has the name.
-    if (page.records.length === 0) delete input.trace.deed
     const items = page.records.map(({ customerId: customer_id, body, sort }) => ({
       customer_id,
       record: JSON.parse(body),
       ...(order.by === 'SHORTFALL' && { shortfall: printExact(readSortKey(sort)) }),
     }))
-    return { body: { items }, next: page.next && placeBytes(page.next) }
+    return {
+      body: { items },
+      next: page.next && placeBytes(page.next),
+      // Perhaps no customer has the name of an empty page.
+      deed: items.length === 0 ? undefined : deed,
+    }
   }
 
 const emptyPage: AcrossPage = { records: [], next: undefined }

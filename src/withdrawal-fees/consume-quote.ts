@@ -1,5 +1,6 @@
 import type { OperatorWork } from '../contract/operation.ts'
 import { noneFound } from '../contract/problem.ts'
+import { doing } from '../store/deed.ts'
 import type { FeeQuoteStore } from '../store/fee-quotes.ts'
 import { describeQuote } from './describe-quote.ts'
 import { consumeProblem } from './fee-problems.ts'
@@ -17,8 +18,8 @@ export function consumeQuote({ quotes, announceSoon }: ConsumeDeps): OperatorWor
     const member = (name: string) => body.get(name) ?? ''
     const isOwn = caller.boundTo === null || caller.boundTo === body.get('customer_id')
     if (!isOwn) throw noneFound('fee', id)
-    trace.deed = { action: 'consume_fee', ids: [id] }
-    const consumed = await quotes.operator.consume({
+    const deed = { action: 'consume_fee', ids: [id] } as const
+    const withdrawal = {
       id,
       customerId: member('customer_id'),
       asset: member('asset'),
@@ -26,11 +27,12 @@ export function consumeQuote({ quotes, announceSoon }: ConsumeDeps): OperatorWor
       address: member('destination_address'),
       amount: member('amount'),
       withdrawal: member('withdrawal'),
-    })
+    }
+    const consumed = await doing(deed, () => quotes.operator.consume(withdrawal))
     if (consumed.outcome !== 'consumed') throw consumeProblem(consumed, id)
     announceSoon()
-    trace.deed = { ...trace.deed, customers: [consumed.quote.customerId] }
     trace.rows = 1
-    return { body: describeQuote(consumed.quote) }
+    const { quote } = consumed
+    return { body: describeQuote(quote), deed: { ...deed, customers: [quote.customerId] } }
   }
 }

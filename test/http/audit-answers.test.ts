@@ -3,9 +3,12 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import type { AuditEntry } from '../../src/contract/audit-entry.ts'
+import { problem } from '../../src/contract/problem.ts'
+import type { Answer } from '../../src/contract/request.ts'
 import { openAnswerAudit } from '../../src/http/server/audit-answers.ts'
 import { buildServer } from '../../src/http/server/build-server.ts'
-import { StoreUnavailable } from '../../src/store/unavailable.ts'
+import { DeedFailed, doing } from '../../src/store/deed.ts'
+import { NothingChanged, StoreUnavailable } from '../../src/store/unavailable.ts'
 import { unreadLog } from '../support/harness.ts'
 
 /** The entry that the audit log has of an answer before its first byte is sent. */
@@ -22,10 +25,13 @@ const entry: AuditEntry = {
   outcome: 'done',
 }
 
-/** A server whose one route shows records in full. */
+const showInFull = async () => ({ status: 200, headers: {}, body: Buffer.alloc(BODY_BYTES), deed })
+
+/** A server with one route, which shows records in full unless it does something else. */
 async function serverWith(
   context: TestContext,
   write: (entry: AuditEntry) => Promise<void>,
+  answer: () => Promise<Answer> = showInFull,
 ): Promise<URL> {
   const counts = { add: () => {} }
   const server = await buildServer({
@@ -45,9 +51,8 @@ async function serverWith(
         operation: 'full',
         answer: ({ trace }) => {
           trace.client = 'auditor'
-          trace.deed = deed
           trace.rows = 1000
-          return { status: 200, headers: {}, body: Buffer.alloc(BODY_BYTES) }
+          return answer()
         },
       },
     ],
@@ -85,4 +90,49 @@ test('nothing is shown where the entry cannot be written', async (t) => {
   assert.equal(answer.headers.get('retry-after'), '1')
   const { detail } = (await answer.json()) as { detail: string }
   assert.equal(detail, 'the store is not available, try again shortly')
+})
+
+const failures = [
+  { what: 'a refusal', failure: problem('conflict', 'there is a newer one'), status: 409 },
+  {
+    what: 'a store that has changed nothing',
+    failure: new NothingChanged('locked'),
+    status: 503,
+  },
+  {
+    what: 'a problem that such a store has caused',
+    failure: problem('unavailable', 'try again', { cause: new NothingChanged('locked') }),
+    status: 503,
+  },
+  {
+    what: 'a store that has not answered',
+    failure: new StoreUnavailable('the commit timed out'),
+    status: 503,
+    outcome: 'unknown',
+  },
+  { what: 'a defect', failure: new TypeError('no such member'), status: 500, outcome: 'unknown' },
+] as const
+
+for (const { what, failure, status, ...entryOf } of failures) {
+  test(`a deed that ends with ${what} is answered with ${status}, and has the entry that it needs`, async (t) => {
+    const entries: AuditEntry[] = []
+    const put = { action: 'put', kind: 'fiat-accounts', ids: ['1'] } as const
+    const url = await serverWith(
+      t,
+      async (one) => void entries.push(one),
+      () => doing(put, () => Promise.reject(failure)),
+    )
+    const answer = await fetch(new URL('/full', url))
+    assert.equal(answer.status, status)
+    assert.equal(answer.headers.get('content-type'), 'application/problem+json')
+    const { actor, operation, rows } = entry
+    const expected = 'outcome' in entryOf ? [{ ...put, actor, operation, rows, ...entryOf }] : []
+    assert.deepEqual(entries, expected)
+  })
+}
+
+test('a span describes a deed that has failed as its cause', () => {
+  const refused = problem('conflict', 'there is a newer one')
+  const failed = new DeedFailed(deed, refused)
+  assert.deepEqual([failed.name, Reflect.get(failed, 'status')], [refused.name, 409])
 })

@@ -55,5 +55,7 @@ export async function handle<A extends Caller, C extends A>(
     return closePage(operation, input, found, binding, api.cursorKeys)
   })
   found.keep?.(answer)
-  return operation.method === 'GET' ? unlessMatched(answer, headers['if-none-match']) : answer
+  const sent = operation.method === 'GET' ? unlessMatched(answer, headers['if-none-match']) : answer
+  const { deed } = found
+  return deed === undefined ? sent : { ...sent, deed }
 }

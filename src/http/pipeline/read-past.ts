@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { noteExport, noteFullView } from '../../contract/access.ts'
+import { exporting, fullView } from '../../contract/access.ts'
 import type { PastList } from '../../contract/operation.ts'
 import { pastInstant } from '../../contract/past-instant.ts'
 import { asTenant, type OperatorPrincipal } from '../../contract/principal.ts'
@@ -33,10 +33,12 @@ export const readPastList = (
     }
     const view = parameters.get('view') === 'full' ? 'full' : 'customer'
     const { resource } = list.view
-    const accessing = { caller, headers, trace }
+    const accessing = { caller, headers }
     const accessed = { kind: resource.kind, customer: customerId }
-    if (view === 'full' && resource.mask !== undefined) noteFullView(accessing, accessed)
-    if (parameters.get('purpose') === 'export') noteExport(accessing, accessed)
+    const isFull = view === 'full' && resource.mask !== undefined
+    const full = isFull ? fullView(accessing, accessed) : undefined
+    const isExport = parameters.get('purpose') === 'export'
+    const deed = isExport ? exporting(accessing, accessed, full) : full
     const given = pastInstant(parameters.get('as_of'), clock)
     const asOf = instantOf(given, place) ?? clock()
     const selection = { ...input.selection, after: place?.position, asOf }
@@ -53,8 +55,11 @@ export const readPastList = (
           })
       : emptyPage
     trace.rows = page.rows
-    // The page is empty, and perhaps no customer has this name.
-    if (page.rows === 0) delete trace.deed
-    return { page: { ...page, asOf }, headers: { 'as-of': printInstant(asOf) } }
+    return {
+      page: { ...page, asOf },
+      headers: { 'as-of': printInstant(asOf) },
+      // Perhaps no customer has the name of an empty page.
+      deed: page.rows === 0 ? undefined : deed,
+    }
   },
 })

@@ -1,4 +1,5 @@
 import type { Route } from '../../contract/request.ts'
+import { doing } from '../../store/deed.ts'
 import type { StoreWatch } from '../../store/opened-stores.ts'
 
 /**
@@ -25,7 +26,9 @@ function guardedBy(watch: StoreWatch, route: Route): Route {
     answer: async (request) => {
       watch.requireIntact()
       const answer = await route.answer(request)
-      watch.confirmIntact()
+      const { deed } = answer
+      if (deed === undefined) watch.confirmIntact()
+      else await doing(deed, async () => watch.confirmIntact())
       return answer
     },
   }

@@ -1,8 +1,7 @@
-import type { AuditActor, AuditEntry, AuditOutcome, Deed } from '../../contract/audit-entry.ts'
+import type { AuditActor, AuditEntry } from '../../contract/audit-entry.ts'
 import type { Answer, Request, Trace } from '../../contract/request.ts'
 import type { AuditCounts } from '../../store/audit/report-audit.ts'
 import type { AuditLog } from '../../store/audit.ts'
-import { NothingChanged } from '../../store/unavailable.ts'
 
 /**
  * Writes what the audit log must have of an answer, before its first byte: a caller that leaves in
@@ -21,33 +20,24 @@ type AnswerAudit = {
 
 export function openAnswerAudit(deps: AnswerAudit): AuditAnswer {
   const { audit, counts, reads, listsReads } = deps
-  return (request, { status }) => {
+  return (request, { status, deed }) => {
     const { trace } = request
-    if (status < 400 && trace.deed === undefined) {
+    if (deed !== undefined) {
+      const { outcome = 'done' } = deed
+      const written = audit.write({ ...deed, ...callOf(trace), ...rowsOf(trace), outcome })
+      // The caller of a 503 learns nothing, and its store may not take the entry either.
+      return status >= 500 ? written.catch(() => {}) : written
+    }
+    if (status < 400) {
       if (trace.client === undefined || !reads.has(trace.operation ?? '')) return undefined
       if (listsReads) return audit.write(readEntry(request))
       const { client, operation } = trace
       counts.add(`read ${operation} ${client}`, () => readMeaning(trace))
       return undefined
     }
-    const { deed } = trace
-    const outcome = deed && outcomeOf(deed, status, trace)
-    if (deed !== undefined && outcome !== undefined) {
-      const written = audit.write({ ...deed, ...callOf(trace), ...rowsOf(trace), outcome })
-      // The caller of a 503 learns nothing, and its store may not take the entry either.
-      return status >= 500 ? written.catch(() => {}) : written
-    }
     countRefusal(counts, trace, status)
     return undefined
   }
-}
-
-/** Undefined where nothing was done or shown. */
-function outcomeOf(deed: Deed, status: number, { cause }: Trace): AuditOutcome | undefined {
-  if (deed.outcome !== undefined) return deed.outcome
-  if (status < 400) return 'done'
-  const isRead = deed.action === 'view_in_full' || deed.action === 'export'
-  return isRead || status < 500 || cause instanceof NothingChanged ? undefined : 'unknown'
 }
 
 const actorOf = ({ client = '', person }: Trace): AuditActor =>

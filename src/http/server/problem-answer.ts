@@ -1,5 +1,6 @@
 import { Problem, problem, problemOfStatus } from '../../contract/problem.ts'
 import type { Answer, Request, Route } from '../../contract/request.ts'
+import { DeedFailed } from '../../store/deed.ts'
 import { bodyTooLarge } from './refusals.ts'
 import { problemOf, renderProblem } from './respond.ts'
 
@@ -9,6 +10,10 @@ export function problemAnswer(
   { id, path, trace }: Pick<Request, 'id' | 'path' | 'trace'>,
   render?: Route['renderProblem'],
 ): Answer {
+  if (error instanceof DeedFailed) {
+    const { deed, cause } = error
+    return { ...problemAnswer(cause, { id, path, trace }, render), deed }
+  }
   const problem = problemOf(ofFramework(error))
   const isUnexpected = problem.status === 500
   trace.problem = problem.slug ?? problem.title

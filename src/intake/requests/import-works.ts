@@ -1,6 +1,7 @@
 import type { OperatorInput, OperatorWork } from '../../contract/operation.ts'
 import { noneFound, problem } from '../../contract/problem.ts'
 import { limits } from '../../platform/limits.ts'
+import { doing } from '../../store/deed.ts'
 import type { ImportRegistry, ImportsPart } from '../../store/imports.ts'
 import { positionId, positionOf } from '../../store/position.ts'
 import { describeImport } from '../describe-import.ts'
@@ -35,15 +36,17 @@ export function importWorks(imports: ImportRegistry): ImportWorks {
     },
     cancel: async (input) => {
       const id = idOf(input)
-      input.trace.deed = { action: 'cancel_import', ids: [id] }
-      const cancelled = await imports.cancel(id, input.caller.boundTo ?? undefined)
+      const deed = { action: 'cancel_import', ids: [id] } as const
+      const cancelled = await doing(deed, () =>
+        imports.cancel(id, input.caller.boundTo ?? undefined),
+      )
       if (cancelled.outcome === 'unknown') throw noneFound('import', id)
       const { outcome, found } = cancelled
       if (outcome === 'ended') {
         const { state } = found
         throw problem('conflict', `the import has ended: it is ${state}`, { meta: { state } })
       }
-      return { body: describeImport(found) }
+      return { body: describeImport(found), deed }
     },
   }
 }

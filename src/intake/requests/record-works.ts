@@ -1,4 +1,4 @@
-import { noteFullView, noteOwner } from '../../contract/access.ts'
+import { fullView } from '../../contract/access.ts'
 import type { Deed } from '../../contract/audit-entry.ts'
 import type { OperatorInput, OperatorWork, WorkAnswer } from '../../contract/operation.ts'
 import { pastInstant } from '../../contract/past-instant.ts'
@@ -6,6 +6,7 @@ import { noneFound, problem } from '../../contract/problem.ts'
 import type { RecordRules, Resource } from '../../contract/resource.ts'
 import { idOf, nameOf, requireFound, requireHistoryScope } from '../../history/history-work.ts'
 import type { Clock } from '../../platform/clock.ts'
+import { doing } from '../../store/deed.ts'
 import type { FoundRecord } from '../../store/records/history.ts'
 import type { ClientOrigin, StorableRecord } from '../../store/records/import.ts'
 import type { PutOutcome } from '../../store/records/put.ts'
@@ -54,50 +55,55 @@ export function recordWorks(resource: Resource, deps: RecordDeps): RecordWorks {
   })
   return {
     get: async (input) => {
-      if (resource.mask !== undefined) {
-        noteFullView(input, { kind: resource.kind, ids: [idOf(input)] })
-      }
+      const accessed = { kind: resource.kind, ids: [idOf(input)] }
+      const deed = resource.mask === undefined ? undefined : fullView(input, accessed)
       const asOf = pastInstant(input.parameters.get('as_of'), clock)
-      if (asOf === undefined) return answerOf(resource, input, await own(input))
+      if (asOf === undefined) return answerOf(resource, input, await own(input), deed)
       requireHistoryScope(input)
       // An id that no customer has says nothing about a time, so it is 404 at every one.
       const past = await store.operator.findAsOf(resource, nameOf(input), asOf)
       const { found } = requireFound(resource, input, past)
-      return answerOf(resource, input, requireFound(resource, input, found))
+      return answerOf(resource, input, requireFound(resource, input, found), deed)
     },
     put: async (input) => {
       foreign.requireFew(input.caller)
       const record = read(input)
-      noteWrite(input, { action: 'put', kind: resource.kind, customer: record.customerId })
+      const deed = deedOf(input, {
+        action: 'put',
+        kind: resource.kind,
+        customer: record.customerId,
+      })
       const precondition = preconditionOf(input.headers)
       const request = { record, precondition, ...storing(input, 'PUT') }
-      const stored = await store.operator.put(resource, request)
+      const stored = await doing(deed, () => store.operator.put(resource, request))
       const { outcome, version } = storedOf(resource, input, stored, foreign)
       input.trace.rows = 1
-      return { isNew: outcome === 'added', headers: tagged(version), body: { outcome } }
+      const isNew = outcome === 'added'
+      return { isNew, headers: tagged(version), body: { outcome }, deed }
     },
     delete: async (input) => {
       const id = idOf(input)
       // The record of a bound client is found by its customer, in the transaction.
       const customerId = input.caller.boundTo ?? (await own(input)).customerId
-      noteWrite(input, { action: 'delete', kind: resource.kind, customer: customerId })
+      const deed = deedOf(input, { action: 'delete', kind: resource.kind, customer: customerId })
       const precondition = preconditionOf(input.headers)
       const record = { customerId, id, withdraws: true } as const
       const request = { record, precondition, ...storing(input, 'DELETE') }
-      const outcome = await store.operator.put(resource, request)
+      const outcome = await doing(deed, () => store.operator.put(resource, request))
       const { version } = storedOf(resource, input, outcome, foreign)
       // A record that is withdrawn has no version to name.
-      return resource.deletable ? { headers: tagged(version) } : {}
+      return resource.deletable ? { headers: tagged(version), deed } : { deed }
     },
   }
 }
 
 type Write = Pick<Deed, 'action' | 'kind'> & { readonly customer: string }
 
-/** Notes a write before it is done, since its outcome may stay unknown. */
-function noteWrite(input: OperatorInput, { customer, ...write }: Write): void {
-  input.trace.deed = { ...write, ids: [idOf(input)], customers: [customer] }
-}
+const deedOf = (input: OperatorInput, { customer, ...write }: Write): Deed => ({
+  ...write,
+  ids: [idOf(input)],
+  customers: [customer],
+})
 
 /** What a write may do besides what every write may. */
 export function allowedBy({ caller, parameters }: OperatorInput) {
@@ -110,10 +116,15 @@ export function allowedBy({ caller, parameters }: OperatorInput) {
 
 const tagged = (version: string) => ({ etag: `"${version}"` })
 
-function answerOf(resource: Resource, input: OperatorInput, found: FoundRecord): WorkAnswer {
-  noteOwner(input.trace, found.customerId)
-  if (found.isWithdrawn) throw noneFound(resource.noun, idOf(input))
-  return { headers: tagged(found.version), body: found.line }
+function answerOf(
+  resource: Resource,
+  input: OperatorInput,
+  { isWithdrawn, version, line, customerId }: FoundRecord,
+  deed: Deed | undefined,
+): WorkAnswer {
+  if (isWithdrawn) throw noneFound(resource.noun, idOf(input))
+  const shown = deed && { ...deed, customer: customerId }
+  return { headers: tagged(version), body: line, deed: shown }
 }
 
 /** The record of the body. It may leave out its id, which is in the path. */

@@ -4,7 +4,13 @@ import type { OperatorInput, OperatorWork, WorkAnswer } from '../../contract/ope
 import { type Problem, problem } from '../../contract/problem.ts'
 import type { Resource } from '../../contract/resource.ts'
 import { limits } from '../../platform/limits.ts'
-import { ImportCancelled, type ImportRegistry, type RunningImport } from '../../store/imports.ts'
+import { DeedFailed } from '../../store/deed.ts'
+import {
+  ImportCancelled,
+  type ImportOutcome,
+  type ImportRegistry,
+  type RunningImport,
+} from '../../store/imports.ts'
 import { AlreadyAnswered } from '../../store/records/import.ts'
 import type { Spools } from '../../store/spool.ts'
 import { NothingChanged, StoreUnavailable } from '../../store/unavailable.ts'
@@ -41,35 +47,32 @@ export const streamWork =
       boundTo: boundTo ?? undefined,
       isDryRun: false,
     })
-    const ending = noted(input, resource, running)
+    let ended: ImportOutcome | undefined
+    // The first call counts.
+    const end = (outcome: ImportOutcome) => {
+      running.end(outcome)
+      ended ??= outcome
+    }
+    const deed = { action: 'import', kind: resource.kind, ids: [running.id] } as const
     const { request, right } = input
     const signal = AbortSignal.any([request.left(), right.signal(), running.signal])
-    const stream = { input, running: ending, signal, key }
+    const stream = { input, running: { ...running, end }, signal, key }
     try {
-      return await deps.gate.hold(clientId, () => receiveAndStore(resource, deps, stream))
+      const answer = await deps.gate.hold(clientId, () => receiveAndStore(resource, deps, stream))
+      return { ...answer, deed: { ...deed, ...(ended && endOf(ended)) } }
     } catch (error) {
-      ending.end(outcomeOfError(error))
+      end(outcomeOfError(error))
       const isUnknown = error instanceof StoreUnavailable && !(error instanceof NothingChanged)
-      if (isUnknown && input.trace.deed !== undefined) input.trace.deed.outcome = 'unknown'
-      throw error instanceof ImportCancelled ? cancelled(running.id) : error
+      const how = isUnknown ? { outcome: 'unknown' as const } : ended && endOf(ended)
+      const cause = error instanceof ImportCancelled ? cancelled(running.id) : error
+      throw new DeedFailed({ ...deed, ...how }, cause)
     }
   }
 
-/** The import with an entry for the audit log, which says how it has ended. */
-function noted(input: OperatorInput, { kind }: Resource, running: RunningImport): RunningImport {
-  const deed: Deed = { action: 'import', kind, ids: [running.id] }
-  input.trace.deed = deed
-  return {
-    ...running,
-    end: (outcome) => {
-      running.end(outcome)
-      // The first call counts.
-      if (deed.outcome !== undefined) return
-      const hasStored = 'counts' in outcome || outcome.state === 'answered_before'
-      deed.outcome = hasStored ? 'done' : outcome.state
-      if ('counts' in outcome) deed.counts = outcome.counts
-    },
-  }
+/** What the entry of the audit log says of how an import has ended. */
+function endOf(ended: ImportOutcome): Pick<Deed, 'outcome' | 'counts'> {
+  if ('counts' in ended) return { outcome: 'done', counts: ended.counts }
+  return { outcome: ended.state === 'answered_before' ? 'done' : ended.state }
 }
 
 const cancelled = (id: string): Problem =>

@@ -1,5 +1,6 @@
 import { type Answer, jsonAnswer, type Request } from '../../contract/request.ts'
 import type { Client } from '../../store/credentials.ts'
+import { doing } from '../../store/deed.ts'
 import { type AuthenticationDeps, authenticateClient } from '../clients/authenticate-client.ts'
 import { type ClientToken, readToken, type TokenDeps } from '../tokens/read-token.ts'
 import { isRefusal } from '../tokens/refusal.ts'
@@ -41,13 +42,19 @@ export async function answerRevocation(request: Request, deps: TokenStateDeps): 
   if (isHolder && tokenId !== undefined && valid.claims.issuer === deps.issuer()) {
     const { store, cache, clock, log } = deps
     request.trace.client = caller.id
-    request.trace.deed = { action: 'revoke_token', ids: [tokenId] }
-    await store.denyToken(tokenId, BigInt(Math.ceil(valid.claims.expiresAt)) * 1_000_000n, clock())
-    await cache.refresh()
+    const deed = { action: 'revoke_token', ids: [tokenId] } as const
+    const end = BigInt(Math.ceil(valid.claims.expiresAt)) * 1_000_000n
+    await doing(deed, async () => {
+      await store.denyToken(tokenId, end, clock())
+      await cache.refresh()
+    })
     log.info({ client: valid.client.id, by: caller.id, outcome: 'revoked' }, 'access token')
+    return { ...revoked, deed }
   }
-  return { status: 200, headers: notStored, body: '' }
+  return revoked
 }
+
+const revoked: Answer = { status: 200, headers: notStored, body: '' }
 
 /** The client that sends the request, and the token if it is valid and not foreign to it. */
 async function readOwn(
