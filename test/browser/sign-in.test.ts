@@ -45,7 +45,7 @@ async function providerWorld(context: Cleanups, tokenLife = '300') {
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line))
-    return events.filter(({ unmapped }) => ['view_in_full', 'export'].includes(unmapped.action))
+    return events.filter(({ action }) => ['view_in_full', 'export'].includes(action))
   }
   const signIn = async (name: string, fragment = '') => {
     const { page } = await consolePage(browser, url)
@@ -101,16 +101,16 @@ browserTest('a lead signs in with PKCE, gives a reason, and the audit log has bo
   await until(async () => (await accesses()).length >= 3)
   const [view, ...exports] = await accesses()
   assert.deepEqual(
-    [view.actor.user, view.unmapped.action, view.resources[0].uid, view.unmapped.reason],
+    [view.actor, view.action, view.ids[0], view.reason],
     [
-      { uid: 'lead-ada', domain: issuer.url, type_id: 1 },
+      { type: 'person', issuer: issuer.url, subject: 'lead-ada' },
       'view_in_full',
       fixtureIds['fiat-accounts'],
       'Wire of Monday',
     ],
   )
-  const rows = exports.map(({ unmapped }) => [unmapped.action, unmapped.customer, unmapped.rows])
-  assert.deepEqual(rows, [
+  const shown = exports.map(({ action, customer, rows }) => [action, customer, rows])
+  assert.deepEqual(shown, [
     ['export', 'acme', 1000],
     ['export', 'acme', 1],
   ])

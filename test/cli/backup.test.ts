@@ -249,7 +249,7 @@ describe('restore', () => {
     const linesOf = async (name: string) => {
       const { out } = await runBursar(urlOf(name), ['audit', '--json'])
       const lines = out.trimEnd().split('\n')
-      return new Map(lines.map((line) => [JSON.parse(line).metadata.uid as string, line]))
+      return new Map(lines.map((line) => [JSON.parse(line).id as string, line]))
     }
     const change = (name: string) => runBursar(urlOf(name), ['keys', 'rotate'])
     copyOfLive('lost-lines')

@@ -176,5 +176,5 @@ async function linesOf(
   })
   assert.equal(code, 0, errors)
   const lines = output.trimEnd().split('\n')
-  return new Map(lines.map((line) => [JSON.parse(line).metadata.uid, line]))
+  return new Map(lines.map((line) => [JSON.parse(line).id, line]))
 }

@@ -129,7 +129,7 @@ async function linesOf({ service: { place } }: Store): Promise<ReadonlyMap<strin
   const shown = await runBursar(place.superuserUrl ?? place.commandUrl, ['audit', '--json'])
   assert.equal(shown.code, 0, shown.err)
   const lines = shown.out.trimEnd().split('\n')
-  return new Map(lines.map((line) => [JSON.parse(line).metadata.uid, line]))
+  return new Map(lines.map((line) => [JSON.parse(line).id, line]))
 }
 
 /** Stores as many versions each time, so that they get the same numbers and times. */

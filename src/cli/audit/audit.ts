@@ -8,7 +8,6 @@ import type { Output } from '../output.ts'
 import { auditPruneCommand } from './audit-prune.ts'
 import { auditVerifyCommand } from './audit-verify.ts'
 import { lineText } from './line-text.ts'
-import { ocsfEvent } from './ocsf-event.ts'
 import {
   type AuditFilter,
   newestLines,
@@ -34,8 +33,7 @@ const description =
 /** `audit`, `audit verify` and `audit prune`. */
 export function auditCommand(output: Output): Command {
   const most = limits.auditShownLinesMax
-  const json =
-    'Print one JSON object for each line, with the member names of OCSF; all lines, unless --limit is given.'
+  const json = 'Print one JSON object for each line; all lines, unless --limit is given.'
   const command = newCommand(
     'audit',
     description,
@@ -93,7 +91,7 @@ async function show(reader: AuditReader, options: ListOptions, output: Output): 
   const following = options.follow === true ? await openFollowing(reader, filter) : undefined
   const write = async (selected: Selected) => {
     following?.shown(selected)
-    await output.write(`${json === true ? eventOf(selected) : textOf(selected)}\n`)
+    await output.write(`${json === true ? jsonOf(selected) : textOf(selected)}\n`)
   }
   if (json === true && limit === undefined) {
     for await (const selected of selectLines(reader, filter)) await write(selected)
@@ -117,8 +115,13 @@ const textOf = ({ line, entry }: Selected): string =>
 /** No calendar has every number of microseconds that a column may hold. */
 const timeOf = (at: bigint): string => (isPrintable(at) ? printInstant(at) : `at ${at} µs`)
 
-function eventOf({ line, entry }: Selected): string {
-  if (entry !== undefined) return JSON.stringify(ocsfEvent(line, entry))
-  const { chain, sequence, at } = line
-  return JSON.stringify({ not_an_entry: true, chain, sequence: Number(sequence), at: Number(at) })
+function jsonOf({ line, entry }: Selected): string {
+  const { at, keyId: key_id, digest } = line
+  const chain = { chain: line.chain, sequence: Number(line.sequence) }
+  const id = `${line.chain}:${line.sequence}`
+  return JSON.stringify(
+    entry === undefined
+      ? { id, not_an_entry: true, at: Number(at), ...chain }
+      : { id, time: printInstant(at), ...entry, ...chain, key_id, digest },
+  )
 }

@@ -129,7 +129,7 @@ test('migrate is audited as the owner once the store has keys, and then needs th
     .split('\n')
     .map((line) => JSON.parse(line))
   assert.deepEqual(
-    events.map(({ api, status, unmapped }) => [api.operation, status, unmapped.actor_type]),
+    events.map(({ command, outcome, actor }) => [command.name, outcome, actor.type]),
     [
       ['keys list', 'begun', 'os_user'],
       ['keys list', 'done', 'os_user'],
