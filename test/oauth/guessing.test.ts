@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { Writable } from 'node:stream'
 import { type TestContext, test } from 'node:test'
 import { pino } from 'pino'
-import { type AttemptGate, openAttemptGate } from '../../src/oauth/clients/attempt-gate.ts'
 import { findSecret, hashSecret } from '../../src/oauth/clients/client-secrets.ts'
 import { unlimitedGuesses } from '../../src/oauth/clients/guess-limiter.ts'
+import { openWrongSecrets, type WrongSecrets } from '../../src/oauth/clients/wrong-secrets.ts'
 import { limits } from '../../src/platform/limits.ts'
 import { Secret } from '../../src/platform/secret.ts'
 import { systemTime } from '../../src/platform/time.ts'
@@ -107,32 +107,32 @@ test('counts no failure when the store cannot answer', async (t) => {
 })
 
 /** Fails a number of attempts for one key. */
-async function fail(gate: AttemptGate, key: string, count: number): Promise<void> {
+async function fail(wrong: WrongSecrets, key: string, count: number): Promise<void> {
   for (let done = 0; done < count; done += 1) {
-    assert.equal(await gate.enter(key), 0)
-    gate.leave(key, 'failed')
+    assert.equal(await wrong.enter(key), 0)
+    wrong.leave(key, 'failed')
   }
 }
 
 test('forgets failures after a minute', async () => {
   using time = takeTime()
-  const gate = openAttemptGate(10)
-  await fail(gate, 'a', 10)
-  assert.equal(await gate.enter('a'), 60_000)
+  const wrong = openWrongSecrets(10)
+  await fail(wrong, 'a', 10)
+  assert.equal(await wrong.enter('a'), 60_000)
   await time.advance(59_999)
-  assert.equal(await gate.enter('a'), 1)
+  assert.equal(await wrong.enter('a'), 1)
   await time.advance(1)
-  assert.equal(await gate.enter('a'), 0)
+  assert.equal(await wrong.enter('a'), 0)
 })
 
 test('queues a bounded number of attempts, and lets them in as others end', async () => {
-  const gate = openAttemptGate(2)
-  assert.deepEqual([await gate.enter('a'), await gate.enter('a')], [0, 0])
-  const waiting = Array.from({ length: limits.attemptsWaitingMax }, () => gate.enter('a'))
-  assert.equal(await gate.enter('a'), limits.attemptRetryMs)
-  assert.equal(await gate.enter('b'), 0)
+  const wrong = openWrongSecrets(2)
+  assert.deepEqual([await wrong.enter('a'), await wrong.enter('a')], [0, 0])
+  const waiting = Array.from({ length: limits.attemptsWaitingMax }, () => wrong.enter('a'))
+  assert.equal(await wrong.enter('a'), limits.attemptRetryMs)
+  assert.equal(await wrong.enter('b'), 0)
   for (let ended = 0; ended < 2 + waiting.length; ended += 1) {
-    gate.leave('a', 'succeeded')
+    wrong.leave('a', 'succeeded')
     await turn()
   }
   assert.deepEqual(new Set(await Promise.all(waiting)), new Set([0]))
@@ -141,17 +141,17 @@ test('queues a bounded number of attempts, and lets them in as others end', asyn
 test('lets one waiting attempt check again for each that ends, and all at the limit', async (t) => {
   // Each check reads the time once.
   const read = t.mock.method(systemTime, 'elapsedMs', () => 0)
-  const gate = openAttemptGate(2)
-  const waits = Array.from({ length: 30 }, () => gate.enter('a'))
+  const wrong = openWrongSecrets(2)
+  const waits = Array.from({ length: 30 }, () => wrong.enter('a'))
   assert.equal(read.mock.callCount(), 30)
   for (let ended = 0; ended < 20; ended += 1) {
-    gate.leave('a', 'succeeded')
+    wrong.leave('a', 'succeeded')
     await turn()
   }
   // Each of the twenty was looked up as it left, and one other as it entered.
   assert.equal(read.mock.callCount(), 30 + 20 + 20)
   for (let failed = 0; failed < 2; failed += 1) {
-    gate.leave('a', 'failed')
+    wrong.leave('a', 'failed')
     await turn()
   }
   const refused = (await Promise.all(waits)).filter((waitMs) => waitMs > 0)
@@ -159,23 +159,23 @@ test('lets one waiting attempt check again for each that ends, and all at the li
 })
 
 test('lets every waiting attempt in when all in progress end at once', async () => {
-  const gate = openAttemptGate(2)
+  const wrong = openWrongSecrets(2)
   let entered = 0
   const attempt = async () => {
-    assert.equal(await gate.enter('a'), 0)
+    assert.equal(await wrong.enter('a'), 0)
     entered += 1
     await turn()
-    gate.leave('a', 'succeeded')
+    wrong.leave('a', 'succeeded')
   }
   await Promise.all(Array.from({ length: 2 + limits.attemptsWaitingMax }, attempt))
   assert.equal(entered, 2 + limits.attemptsWaitingMax)
 })
 
 test('remembers a bounded number of keys', async () => {
-  const gate = openAttemptGate(10)
-  await fail(gate, 'a', 10)
-  for (let count = 0; count < limits.failureKeysMax; count += 1) await fail(gate, `b${count}`, 1)
-  assert.equal(await gate.enter('a'), 0)
+  const wrong = openWrongSecrets(10)
+  await fail(wrong, 'a', 10)
+  for (let count = 0; count < limits.failureKeysMax; count += 1) await fail(wrong, `b${count}`, 1)
+  assert.equal(await wrong.enter('a'), 0)
 })
 
 test('maps an IPv6 address to its /64 network', () => {

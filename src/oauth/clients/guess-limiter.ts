@@ -1,6 +1,6 @@
 import { limits } from '../../platform/limits.ts'
 import { networkOf } from '../../values/ip-network.ts'
-import { openAttemptGate } from './attempt-gate.ts'
+import { openWrongSecrets } from './wrong-secrets.ts'
 
 /** Counts failures for the sender's address only, so that nobody can lock a customer out. */
 export type GuessLimiter = {
@@ -14,14 +14,14 @@ type Admission =
   | { readonly isAdmitted: false; readonly waitSeconds: number }
 
 export function openGuessLimiter(): GuessLimiter {
-  const byAddress = openAttemptGate(limits.failuresPerAddress)
-  const byClient = openAttemptGate(limits.failuresPerAddressAndClient)
+  const byAddress = openWrongSecrets(limits.failuresPerAddress)
+  const byClient = openWrongSecrets(limits.failuresPerAddressAndClient)
   return {
     admit: async (address, clientId) => {
       const network = networkOf(address)
       // The caller chooses the id. Cutting it bounds memory.
       const client = `${network} ${clientId.slice(0, 64)}`
-      // The narrower gate comes first, so that one client's queue holds no place of the address.
+      // The narrower count comes first, so that one client's queue holds no place of the address.
       const clientWaitMs = await byClient.enter(client)
       const waitMs = clientWaitMs > 0 ? clientWaitMs : await byAddress.enter(network)
       if (waitMs === 0) {

@@ -1,8 +1,8 @@
 import { limits } from '../../platform/limits.ts'
 import { systemTime } from '../../platform/time.ts'
 
-/** Admits attempts by key, so that failures and attempts in progress never exceed a maximum. */
-export type AttemptGate = {
+/** Counts wrong secrets by key. With the attempts in progress they never exceed a maximum. */
+export type WrongSecrets = {
   /** Waits while too many attempts are in progress. Returns 0, or milliseconds to stay away. */
   enter(key: string): Promise<number>
   /** Ends an admitted attempt. A failure counts for the rest of the window. */
@@ -22,7 +22,7 @@ type Entry = {
  * burst of right secrets only queues: a customer who starts 20 processes at once must not see 429.
  * When there are too many keys, it drops the one that failed longest ago.
  */
-export function openAttemptGate(failuresMax: number): AttemptGate {
+export function openWrongSecrets(failuresMax: number): WrongSecrets {
   const now = () => systemTime.elapsedMs()
   const entries = new Map<string, Entry>()
   const entryOf = (key: string): Entry => {
