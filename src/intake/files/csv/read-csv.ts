@@ -12,9 +12,9 @@ import {
   readEntries,
   type Sources,
 } from '../reading/read-entries.ts'
+import { boundRows } from './bound-rows.ts'
 import { cellReader, reasonOf } from './cells.ts'
 import { refuseOtherEncodings } from './encoding.ts'
-import { guardCsv } from './guard.ts'
 import { type Column, readHeader, type SchemaNode } from './header.ts'
 import { rowSplitter } from './split-rows.ts'
 
@@ -31,7 +31,7 @@ export const readCsv = (
   findKnown?: FindKnown,
 ): AsyncIterable<Entry | Known> =>
   readEntries(
-    refuseOtherEncodings(guardCsv(chunks, options.delimiter ?? COMMA)),
+    refuseOtherEncodings(boundRows(chunks, options.delimiter ?? COMMA)),
     csv(schema, options),
     findKnown,
   )

@@ -8,11 +8,11 @@ const QUOTE = 0x22
  * Refuses a header or row with too many bytes or cells, and too many blank lines, before the CSV
  * parser holds them in memory. Only quotes, delimiters and line ends matter for that.
  */
-export async function* guardCsv(
+export async function* boundRows(
   chunks: AsyncIterable<Uint8Array>,
   delimiter: string,
 ): AsyncIterable<Uint8Array> {
-  const guard = openGuard(delimiter.charCodeAt(0))
+  const bounds = openBounds(delimiter.charCodeAt(0))
   for await (const chunk of chunks) {
     const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)
     const [quote, carriageReturn] = [finder(bytes, QUOTE), finder(bytes, RETURN)]
@@ -20,14 +20,14 @@ export async function* guardCsv(
       const newline = bytes.indexOf(NEWLINE, at)
       const end = newline < 0 ? bytes.length : newline
       const isPlain = newline > at && quote(at) > end && carriageReturn(at) > end
-      if (isPlain && guard.passShort(end - at)) at = end + 1
-      else at = guard.pass(bytes, at)
+      if (isPlain && bounds.passShort(end - at)) at = end + 1
+      else at = bounds.pass(bytes, at)
     }
     yield chunk
   }
 }
 
-function openGuard(delimiterByte: number) {
+function openBounds(delimiterByte: number) {
   let isHeader = true
   let isQuoted = false
   let line = 1
