@@ -98,12 +98,11 @@ export type AuditCommand = {
   readonly options: Readonly<Record<string, string>>
 }
 
-/** The process that writes a chain, and the chain that it goes on from. */
-export type AuditWriter = {
+/** The process that writes a chain. */
+type AuditWriter = {
   readonly version: string
   readonly host: string
   readonly process_id: number
-  readonly continues?: { readonly chain: string; readonly sequence: string }
 }
 
 /** What a request does that needs an entry before it is answered. It is done unless it says not. */

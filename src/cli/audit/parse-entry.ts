@@ -79,6 +79,7 @@ const members = {
     version: isText,
     host: isText,
     process_id: isNumber,
+    // Chains of earlier versions name the one before.
     continues: isMapOf(isText),
   }),
 } satisfies Record<keyof AuditEntry, Test>

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
-import type { AuditEntry, AuditWriter } from '../../contract/audit-entry.ts'
+import type { AuditEntry } from '../../contract/audit-entry.ts'
 import { ConfigError } from '../../platform/config.ts'
 import { limits } from '../../platform/limits.ts'
 import { version } from '../../platform/version.ts'
@@ -26,7 +26,7 @@ export type AuditSessions = {
 /**
  * Writes entries in batches, so that requests share commits. The chain goes on only with a commit:
  * an entry that was not stored leaves no gap. A commit whose outcome is unknown may have stored
- * lines, so a new chain begins, and its first line names the old one.
+ * lines, so a new chain begins.
  */
 export function openAudit(sessions: AuditSessions, { clock, key, metrics }: AuditDeps): AuditLog {
   const { append, withinMs, waitMs } = sessions
@@ -37,7 +37,7 @@ export function openAudit(sessions: AuditSessions, { clock, key, metrics }: Audi
     name: 'audit entries',
     metrics,
     run: async (batch, oldestRequestedAt) => {
-      const opening = chain.sequence === 0n ? [openingEntry(written)] : []
+      const opening = chain.sequence === 0n ? [openingEntry()] : []
       const entries = [...opening, ...joinEntries(batch.map(({ request }) => request))]
       const bodies = entries.map((entry) => JSON.stringify(entry))
       const { lines, head } = linkLines(chain, bodies, key(), clock())
@@ -82,13 +82,7 @@ export function openAudit(sessions: AuditSessions, { clock, key, metrics }: Audi
 
 const newChain = (): AuditHead => ({ chain: randomUUID(), sequence: 0n, digest: '' })
 
-function openingEntry(written: AuditHead | undefined): AuditEntry {
-  const continues = written && { chain: written.chain, sequence: String(written.sequence) }
-  const writer: AuditWriter = {
-    version,
-    host: hostname(),
-    process_id: process.pid,
-    ...(continues && { continues }),
-  }
+function openingEntry(): AuditEntry {
+  const writer = { version, host: hostname(), process_id: process.pid }
   return { action: 'open_log', actor: { type: 'program' }, outcome: 'done', writer }
 }
