@@ -238,6 +238,8 @@ export const storeLimits = {
   storeLookMs: 1000,
   /** Pause between two written pages that test the disk, while all is well: 23 MB a day. */
   storeWriteProbeMs: 30_000,
+  /** How long the test waits for a lock at each look. */
+  storeWriteProbeWaitMs: 50,
   /** A lock of the credentials that lasts longer is a fault. A commit takes some 10 ms. */
   storeLockedMs: 3000,
   /** Less free space is a full disk: a full batch of quotes and its log have about 1 MiB. */

@@ -70,8 +70,8 @@ export type StoreWatch = {
    * commit ends share a look.
    */
   confirmIntact(): void
-  /** Looks now. Throws a StoreUnavailable with every reason why the store cannot be relied on. */
-  requireReady(): void
+  /** Looks now. Rejects with a StoreUnavailable that has every reason against relying on it. */
+  requireReady(): Promise<void>
 }
 
 /** The database files of the embedded store, for backup and restore. */

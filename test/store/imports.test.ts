@@ -6,7 +6,7 @@ import { describe, type TestContext, test } from 'node:test'
 import { openBackground } from '../../src/background.ts'
 import { limits } from '../../src/platform/limits.ts'
 import { openLog } from '../../src/platform/log.ts'
-import { openImports } from '../../src/store/imports/open-imports.ts'
+import { type ImportSessions, openImports } from '../../src/store/imports/open-imports.ts'
 import {
   ImportCancelled,
   type ImportRegistry,
@@ -229,8 +229,9 @@ test('the ends of imports are written while the lock of those that run cannot be
     background: openBackground(),
     log: openLog('silent'),
     lock: { hold: () => Promise.reject(new StoreUnavailable('no session')), release: () => {} },
-    rows: async ({ text, values = [] }) => {
-      if (text.includes('insert into')) written.push(values[0])
+    rows: async () => [],
+    write: async ({ values = [] }) => {
+      written.push(values[0])
       return []
     },
   })
@@ -361,19 +362,21 @@ test('an import goes on while the store refuses writes, and its end is written l
   const refused: string[] = []
   const stored: unknown[] = []
   let isRefusing = true
+  const rows: ImportSessions['write'] = async ({ text, values = [] }) => {
+    if (isRefusing) {
+      refused.push(text)
+      throw new StoreUnavailable('the disk is full')
+    }
+    if (text.includes('insert into')) stored.push(values[0])
+    return []
+  }
   const registry = openImports({
     dialect,
     background: openBackground(),
     log: openLog('silent'),
     lock: { hold: async () => 1, release: () => {} },
-    rows: async ({ text, values = [] }) => {
-      if (isRefusing) {
-        refused.push(text)
-        throw new StoreUnavailable('the disk is full')
-      }
-      if (text.includes('insert into')) stored.push(values[0])
-      return []
-    },
+    rows,
+    write: rows,
   })
   const ids: string[] = []
   for (let at = 0; at < limits.importsUnwrittenMax + 10; at += 1) {

@@ -117,7 +117,8 @@ test('an import is written every second, and what has ended in parts that follow
       ...deps,
       dialect,
       lock: { hold: async () => 1, release: () => {} },
-      rows: async ({ text }) => {
+      rows: async () => [],
+      write: async ({ text }) => {
         if (text.includes('insert into') && rows++ % limits.importsWrittenMax === 0) deps.run()
         return []
       },

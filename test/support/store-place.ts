@@ -136,7 +136,14 @@ async function openImportsAt(where: string, clock: Clock): Promise<ImportRegistr
   }
   const servers = await openTestServers(operatorUrl(where))
   const lock = openImportLock(servers)
-  const registry = openImports({ ...rowsOf(servers), dialect, background, log, lock })
+  const registry = openImports({
+    ...rowsOf(servers),
+    write: rowsOf(servers).rows,
+    dialect,
+    background,
+    log,
+    lock,
+  })
   return { ...registry, close: () => registry.close().then(servers.close) }
 }
 

@@ -35,7 +35,7 @@ export function readinessChecks(deps: ReadinessDeps): ReadinessCheck[] {
     {
       name: 'store',
       check: async () => {
-        watch?.requireReady()
+        await watch?.requireReady()
         await store.ping()
         const servers = store.servers().map(describeServer)
         return servers.length === 0 ? undefined : { servers }

@@ -4,6 +4,7 @@ import { systemTime } from '../../platform/time.ts'
 import { DAY_MICROS } from '../../values/instant.ts'
 import { type Dialect, openParameters, type ParameterType } from '../dialect.ts'
 import type { ImportOutcome, ImportsPart, NewImport } from '../imports.ts'
+import { type NamedRow, text, whole } from '../row.ts'
 import type { Statement, Value } from '../session.ts'
 
 /** What a process has noted of an import. Times are by `Time.elapsedMs`. */
@@ -56,19 +57,8 @@ export function importStatements(dialect: Dialect) {
   const table = tableName('import_registry')
   const isHeld = dialect.isImportLockHeld('lock_number')
   const lost = `(ended_at is null and (lock_number is null or not ${isHeld}))`
-  const unnoted = `ended_at is null and lock_number is not null and not ${isHeld} and id in (
-    select id from ${table} order by id desc limit ${limits.importsCountedMax})`
   const selected = `${Object.keys(columns).join(', ')}, dry_run, started_at, updated_at, ended_at,
     cancel_requested_at, ${lost} as is_lost`
-  const named = (id: string, ofClientsOf: string | undefined) => {
-    const parameters = openParameters(dialect)
-    const isNamed = `id = ${parameters.add(id, 'uuid')}`
-    const where =
-      ofClientsOf === undefined
-        ? isNamed
-        : `${isNamed} and ${isOfClients(parameters.add(ofClientsOf, 'text'))}`
-    return { where, values: parameters.values }
-  }
   return {
     /** Writes all that is noted. Returns when somebody has cancelled the import. */
     write: (noted: Noted, lock: LockNumber): Statement => {
@@ -108,17 +98,18 @@ export function importStatements(dialect: Dialect) {
       return { text, values: parameters.values }
     },
     find: (id: string, ofClientsOf: string | undefined): Statement => {
-      const { where, values } = named(id, ofClientsOf)
-      return { text: `select ${selected} from ${table} where ${where}`, values }
+      const { add, values } = openParameters(dialect)
+      const isNamed = `id = ${add(id, 'uuid')}`
+      const isSeen = ofClientsOf === undefined ? '' : `and ${isOfClients(add(ofClientsOf, 'text'))}`
+      return { text: `select ${selected} from ${table} where ${isNamed} ${isSeen}`, values }
     },
     /** Marks an import that has not ended. Its process looks for the mark. */
-    cancel: (id: string, ofClientsOf: string | undefined): Statement => {
-      const { where, values } = named(id, ofClientsOf)
-      const text = `
+    cancel: (id: string): Statement => ({
+      text: `
         update ${table} set cancel_requested_at = coalesce(cancel_requested_at, ${now})
-        where ${where} and ended_at is null and not ${lost} returning ${selected}`
-      return { text, values }
-    },
+        where id = ${dialect.parameter(1, 'uuid')} and ended_at is null returning id`,
+      values: [id],
+    }),
     /** What others have noted of the imports of a process. */
     look: (ids: readonly string[]): Statement => {
       const parameters = openParameters(dialect)
@@ -128,12 +119,27 @@ export function importStatements(dialect: Dialect) {
         from ${table} where ${dialect.isAnyOf('id', list)}`
       return { text, values: parameters.values, prepare: true }
     },
-    /** Whether some of the newest are lost, and nobody has noted it. */
-    hasLost: { text: `select 1 from ${table} where ${unnoted} limit 1` } satisfies Statement,
-    /** Notes that they are lost, and so when that was found. */
-    noteLost: {
-      text: `update ${table} set lock_number = null, updated_at = ${now} where ${unnoted}`,
+    /** Those of the newest that are lost, while nobody has noted it. */
+    lost: {
+      text: `select id, lock_number from ${table}
+        where ended_at is null and lock_number is not null and not ${isHeld} and id in (
+          select id from ${table} order by id desc limit ${limits.importsCountedMax})`,
     } satisfies Statement,
+    /** Notes that they are lost, and so when that was found. No later lock has their numbers. */
+    noteLost: (found: readonly NamedRow[]): Statement => {
+      const { add, values } = openParameters(dialect)
+      const ids = add(dialect.list(found.map((row) => text(row, 'id'))), 'uuid[]')
+      const numbers = add(
+        dialect.list(found.map((row) => Number(whole(row, 'lock_number')))),
+        'bigint[]',
+      )
+      return {
+        text: `update ${table} set lock_number = null, updated_at = ${now}
+          where ended_at is null and ${dialect.isAnyOf('id', ids)}
+            and ${dialect.isAnyOf('lock_number', numbers)}`,
+        values,
+      }
+    },
     /** How many of the newest run or ended lately, by state and by what they wait for. */
     count: {
       text: `

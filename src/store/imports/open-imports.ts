@@ -10,8 +10,10 @@ import type { Reads } from '../session.ts'
 import { readCountedImports, readImport } from './import-rows.ts'
 import { importStatements, type Noted } from './import-statements.ts'
 
-/** What an adapter gives the registry of imports. Each statement is a transaction by itself. */
+/** What an adapter gives the registry of imports. */
 export type ImportSessions = Reads & {
+  /** Runs one statement in a transaction by itself. It does not ask whether a lock is held. */
+  readonly write: Reads['rows']
   readonly dialect: Dialect
   readonly background: Background
   readonly log: Logger
@@ -45,7 +47,7 @@ type Kept = { -readonly [K in keyof Noted]: Noted[K] } & {
  * moment, so that a write that failed is made up for by the next one.
  */
 export function openImports(sessions: ImportSessions): ImportRegistry {
-  const { rows, dialect, background, log, lock } = sessions
+  const { rows, write, dialect, background, log, lock } = sessions
   const statements = importStatements(dialect)
   const kept = new Map<string, Kept>()
   let begunSinceSweep: number = limits.importsSweptEvery
@@ -55,7 +57,7 @@ export function openImports(sessions: ImportSessions): ImportRegistry {
     // What is noted from here on is for the next write.
     const { ended } = each
     each.isChanged = false
-    const [row] = await rows(statements.write(each, number)).catch((error: unknown) => {
+    const [row] = await write(statements.write(each, number)).catch((error: unknown) => {
       each.isChanged = true
       throw error
     })
@@ -82,7 +84,7 @@ export function openImports(sessions: ImportSessions): ImportRegistry {
       if (kept.values().every(({ isWritten }) => !isWritten)) lock.release()
       if (begunSinceSweep >= limits.importsSweptEvery) {
         begunSinceSweep = 0
-        await rows(statements.sweep)
+        await write(statements.sweep)
       }
       isFailing = false
       const hasEnded = kept.values().some(({ ended }) => ended !== undefined)
@@ -132,23 +134,25 @@ export function openImports(sessions: ImportSessions): ImportRegistry {
     find,
     cancel: async (id, ofClientsOf) => {
       await written()
-      const [row] = await rows(statements.cancel(id, ofClientsOf))
-      if (row !== undefined) {
-        const own = kept.get(id)
-        if (own !== undefined) cancelOwn(own)
-        return { outcome: 'cancelling', found: readImport(row) }
-      }
-      const found = await find(id, ofClientsOf)
-      return found === undefined ? { outcome: 'unknown' } : { outcome: 'ended', found }
+      const [row] = await rows(statements.find(id, ofClientsOf))
+      if (row === undefined) return { outcome: 'unknown' }
+      const running = readImport(row)
+      if (running.state === 'lost') return { outcome: 'ended', found: running }
+      const [marked] = await write(statements.cancel(id))
+      const own = kept.get(id)
+      if (marked !== undefined && own !== undefined) cancelOwn(own)
+      const found = (await find(id, ofClientsOf)) ?? running
+      return { outcome: marked === undefined ? 'ended' : 'cancelling', found }
     },
     count: async () => {
-      if ((await rows(statements.hasLost)).length > 0) await rows(statements.noteLost)
+      const lost = await rows(statements.lost)
+      if (lost.length > 0) await write(statements.noteLost(lost))
       return (await rows(statements.count)).map(readCountedImports)
     },
     written,
     clear: async () => {
       await written()
-      await rows(statements.clear)
+      await write(statements.clear)
     },
     close: async () => {
       await written()

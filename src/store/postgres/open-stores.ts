@@ -92,6 +92,7 @@ function postgresStores(
   const imports = openOnce(() =>
     openImports({
       ...rowsOf(registering),
+      write: rowsOf(registering).rows,
       dialect,
       background,
       log,

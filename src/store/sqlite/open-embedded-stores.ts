@@ -8,6 +8,7 @@ import { openedFiles } from './files/opened-files.ts'
 import { requireFiles, storePaths } from './files/require-files.ts'
 import { holdServing } from './files/server-lock.ts'
 import { watchFiles } from './files/watch-files.ts'
+import { openWriteProbe } from './files/write-probe.ts'
 import { appliedAt } from './migrate.ts'
 import { openSqliteAudit, openSqliteRecordReads } from './open-sqlite-audit.ts'
 import { openSqliteCredentials } from './open-sqlite-credentials.ts'
@@ -49,12 +50,16 @@ export function openEmbeddedStores(sources: SealedDeps, mode: EmbeddedMode): Ope
     noting(credentialsPath, (path) => openSqliteFeeQuotes(path, clock, metrics, served())),
   )
   const imports = openOnce(() =>
-    noting(credentialsPath, (path) => openSqliteImports(path, { clock, background, log })),
+    noting(credentialsPath, (path) =>
+      openSqliteImports(path, { clock, background, log, served: served() }),
+    ),
   )
   const reads = openOnce(() => noting(credentialsPath, openSqliteRecordReads))
   const sandbox = openOnce(() => openSandboxState(paths, clock, sealing))
-  const watch =
-    mode === 'served' ? watchFiles({ files, written: credentialsPath, log, background }) : undefined
+  const probe = openWriteProbe(credentialsPath, (work, deadline) =>
+    serving.open().transact(work, deadline),
+  )
+  const watch = mode === 'served' ? watchFiles({ files, probe, log, background }) : undefined
   const confirmIntact = watch?.confirmIntact ?? files.confirm
   const audit = openOnce((key: AuditDeps['key']) =>
     noting(credentialsPath, (path) =>

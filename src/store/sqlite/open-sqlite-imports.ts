@@ -8,26 +8,28 @@ import { type ImportLock, LOCK_NUMBER_END, openImports } from '../imports/open-i
 import type { ImportRegistry } from '../imports.ts'
 import { NothingChanged } from '../unavailable.ts'
 import { dialect } from './dialect.ts'
+import { credentialsSetup } from './fee-quotes.ts'
 import { holdLock, isLocked, lockBeside } from './files/file-lock.ts'
 import { retryWhileLocked } from './locks.ts'
 import { openMigrated } from './migrate.ts'
 import { openReads } from './session.ts'
+import { type FileWriter, openWriterHere } from './thread/file-writer.ts'
 
 type ImportsDeps = {
   readonly clock: Clock
   readonly background: Background
   readonly log: Logger
+  /** The writer of a server. */
+  readonly served?: FileWriter | undefined
 }
 
 /** The registry in the file of the credentials, because a merge locks that of the records. */
 export function openSqliteImports(
   path: string,
-  { clock, background, log }: ImportsDeps,
+  { clock, background, log, served }: ImportsDeps,
 ): ImportRegistry {
   const db = openMigrated(path, 'credentials')
-  // A row survives the end of the process. Only a power cut may lose the last ones, and a server
-  // does not wait for the disk each second.
-  db.exec('pragma synchronous = normal')
+  const writer = served ?? openWriterHere(path, { clock, setup: credentialsSetup })
   db.function('clock_microseconds', clock)
   db.function('import_lock_is_held', (number) => (isHeld(path, Number(number)) ? 1 : 0))
   const { rows } = openReads(db)
@@ -37,8 +39,14 @@ export function openSqliteImports(
     log,
     lock: openLock(path),
     rows: (statement) => retryWhileLocked(() => rows(statement)),
+    write: (statement) => writer.transact((session) => session.rows(statement)),
   })
-  return { ...registry, close: () => registry.close().then(() => db.close()) }
+  const close = async () => {
+    await registry.close()
+    if (served === undefined) await writer.close()
+    db.close()
+  }
+  return { ...registry, close }
 }
 
 const lockFile = (path: string, number: number): string => lockBeside(path, `import-${number}.lock`)

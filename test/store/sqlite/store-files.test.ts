@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { cpSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { after, describe, test } from 'node:test'
+import { after, describe, type TestContext, test } from 'node:test'
 import { openBackground } from '../../../src/background.ts'
 import { limits } from '../../../src/platform/limits.ts'
 import type { Logger } from '../../../src/platform/log.ts'
@@ -16,10 +16,11 @@ import { watchFiles } from '../../../src/store/sqlite/files/watch-files.ts'
 import { openWriteProbe } from '../../../src/store/sqlite/files/write-probe.ts'
 import { appliedSteps } from '../../../src/store/sqlite/migrate.ts'
 import { openSqliteCredentials } from '../../../src/store/sqlite/open-sqlite-credentials.ts'
+import { openThreadWriter } from '../../../src/store/sqlite/thread/file-writer.ts'
 import { StoreUnavailable } from '../../../src/store/unavailable.ts'
 import { temporaryFolder } from '../../support/harness.ts'
 import { setLimits } from '../../support/set-limits.ts'
-import { turn } from '../../support/until.ts'
+import { turn, untilHolds } from '../../support/until.ts'
 import { takeTime } from '../../support/virtual-time.ts'
 
 const folder = temporaryFolder()
@@ -42,7 +43,8 @@ function openWatched(name: string) {
     error: (_: object, message: string) => logged.push(message),
     info: (message: string) => logged.push(message),
   } as unknown as Logger
-  const watch = watchFiles({ files, written: path, log, background: openBackground() })
+  const probe = async () => undefined
+  const watch = watchFiles({ files, probe, log, background: openBackground() })
   const close = async () => {
     watch.stop()
     await store.close()
@@ -59,7 +61,7 @@ describe('a store whose files are watched', () => {
       assert.equal(looks(), 0)
       await time.advance(1)
       assert.equal(looks(), 1)
-      watch.requireReady()
+      await watch.requireReady()
       const file = `${path}${ending}`
       const advice = 'mount its volume or restore it, then restart this server'
       renameSync(file, `${file}.away`)
@@ -72,12 +74,13 @@ describe('a store whose files are watched', () => {
       ] as const) {
         change()
         await time.advance(limits.storeLookMs)
-        for (const require of [watch.requireIntact, watch.confirmIntact, watch.requireReady]) {
+        for (const require of [watch.requireIntact, watch.confirmIntact]) {
           assert.throws(require, new StoreUnavailable(sentence))
         }
+        await assert.rejects(watch.requireReady, new StoreUnavailable(sentence))
       }
       renameSync(`${file}.away`, file)
-      watch.requireReady()
+      await watch.requireReady()
       watch.confirmIntact()
       watch.requireIntact()
       assert.deepEqual(logged, [
@@ -91,7 +94,7 @@ describe('a store whose files are watched', () => {
 
   test('is found lost by the next change that must be acknowledged, before the next look', async () => {
     const { path, watch, close } = openWatched('change.db')
-    watch.requireReady()
+    await watch.requireReady()
     rmSync(path)
     watch.requireIntact()
     assert.throws(watch.confirmIntact, StoreUnavailable)
@@ -116,48 +119,62 @@ test('the requests of one commit share a look, and those of the next one have th
 })
 
 describe('the write probe', () => {
-  test('reports a lock that lasts, but not one that others take in turn', (t) => {
+  /** A probe over a writer in a thread, and another connection. */
+  const openProbed = (t: TestContext, name: string) => {
+    const path = join(folder, name)
+    const other = openDatabase(path)
+    other.exec('create table t (a); pragma user_version = 7')
+    const writer = openThreadWriter(path, { clock: () => 0n })
+    t.after(async () => {
+      await writer.close()
+      other.close()
+    })
+    return { path, other, probe: openWriteProbe(path, writer.transact) }
+  }
+
+  test('reports a lock that lasts, until it ends', async (t) => {
     setLimits(t, { storeLockedMs: 3000 })
-    const path = join(folder, 'locked.db')
-    const other = new DatabaseSync(path)
-    other.exec('pragma journal_mode = wal; create table t (a)')
-    const probe = openWriteProbe(path)
-    assert.equal(probe.fault(0), undefined)
-    const [start, past] = [1000, 1000 + limits.storeLockedMs]
+    using time = takeTime()
+    const { path, other, probe } = openProbed(t, 'locked.db')
+    const reported = async () => {
+      let isOver = false
+      const pending = probe().finally(() => {
+        isOver = true
+      })
+      // The thread answers each attempt in its own time.
+      await untilHolds('the probe has ended', async () => {
+        await time.advance(limits.storeWriteProbeWaitMs)
+        return isOver
+      })
+      return await pending
+    }
+    assert.equal(await reported(), undefined)
     other.exec('begin immediate; insert into t values (1)')
-    assert.equal(probe.fault(start), undefined)
-    assert.equal(probe.fault(past - 1), undefined)
-    assert.equal(
-      probe.fault(past + 500),
-      `another process has held the lock of ${path} for 3 s; end it, or wait`,
+    assert.equal(await reported(), undefined)
+    await time.advance(limits.storeLockedMs)
+    const report = new RegExp(
+      `^another process has held the lock of ${path} for \\d+ s; end it, or wait$`,
     )
-    other.exec('commit; begin immediate; insert into t values (2)')
-    assert.equal(probe.fault(past + 1000), undefined, 'the data version has changed')
+    assert.match(String(await reported()), report)
     other.exec('commit')
-    assert.equal(probe.fault(past + 1500), undefined)
-    probe.close()
-    other.close()
+    assert.equal(await reported(), undefined)
+    other.exec('begin immediate')
+    assert.equal(await reported(), undefined, 'another lock')
   })
 
-  test('writes a page at first and then every half minute, and changes nothing', () => {
-    const path = join(folder, 'probed.db')
-    const other = new DatabaseSync(path)
-    other.exec('pragma journal_mode = wal; create table t (a); pragma user_version = 7')
-    const version = () => other.prepare('pragma data_version').get()?.data_version
-    const probe = openWriteProbe(path)
-    const versions = [version()]
-    for (const now of [0, 1000, limits.storeWriteProbeMs - 1, limits.storeWriteProbeMs]) {
-      assert.equal(probe.fault(now), undefined)
-      versions.push(version())
+  test('writes a page at first and then every half minute, and changes nothing', async (t) => {
+    using time = takeTime()
+    const { other, probe } = openProbed(t, 'probed.db')
+    const version = () => Number(other.prepare('pragma data_version').get()?.data_version)
+    const before = version()
+    const written: number[] = []
+    for (const ms of [0, 1000, limits.storeWriteProbeMs - 1001, 1]) {
+      await time.advance(ms)
+      assert.equal(await probe(), undefined)
+      written.push(version() - before)
     }
-    const [before, ...later] = versions.map(Number)
-    assert.deepEqual(
-      later.map((value) => value - Number(before)),
-      [1, 1, 1, 2],
-    )
+    assert.deepEqual(written, [1, 1, 1, 2])
     assert.equal(other.prepare('pragma user_version').get()?.user_version, 7)
-    probe.close()
-    other.close()
   })
 })
 

@@ -2,18 +2,16 @@ import { accessSync, constants, statfsSync } from 'node:fs'
 import type { Background } from '../../../background.ts'
 import { limits } from '../../../platform/limits.ts'
 import type { Logger } from '../../../platform/log.ts'
-import { systemTime } from '../../../platform/time.ts'
 import type { StoreWatch } from '../../opened-stores.ts'
 import { StoreUnavailable } from '../../unavailable.ts'
 import type { OpenedFiles } from './opened-files.ts'
-import { openWriteProbe, type WriteProbe } from './write-probe.ts'
+import type { WriteProbe } from './write-probe.ts'
 
 export type FileWatch = StoreWatch & { stop(): void }
 
 export type FileWatchDeps = {
   readonly files: OpenedFiles
-  /** The database that a server writes. */
-  readonly written: string
+  readonly probe: WriteProbe
   readonly log: Logger
   readonly background: Background
 }
@@ -23,8 +21,11 @@ export type FileWatchDeps = {
  * goes on and answers 503: a supervisor would restart one that ends, over and over, into the
  * refusal to open the store. A notification of the system would miss a mount over the folder.
  */
-export function watchFiles({ files, written, log, background }: FileWatchDeps): FileWatch {
-  let probe: WriteProbe | undefined
+export function watchFiles({ files, probe, log, background }: FileWatchDeps): FileWatch {
+  let isStopped = false
+  let probing: Promise<void> | undefined
+  let writeFault: string | undefined
+  let hasProbed = false
   let lost: string | undefined
   let reported = ''
   let hasConfirmed = false
@@ -32,16 +33,7 @@ export function watchFiles({ files, written, log, background }: FileWatchDeps): 
     const fault = files.fault()
     lost = fault && `${fault}; mount its volume or restore it, then restart this server`
     if (lost !== undefined) return [lost]
-    return [...files.paths().flatMap(pathFaults), ...writeFaults()]
-  }
-  const writeFaults = (): readonly string[] => {
-    try {
-      probe ??= openWriteProbe(written)
-      const fault = probe.fault(systemTime.elapsedMs())
-      return fault === undefined ? [] : [fault]
-    } catch (error) {
-      return [`${written} cannot be opened: ${error instanceof Error ? error.message : 'unknown'}`]
-    }
+    return [...files.paths().flatMap(pathFaults), ...(writeFault === undefined ? [] : [writeFault])]
   }
   const report = (faults: readonly string[]) => {
     const reasons = faults.map(withoutFigures).join('\n')
@@ -58,8 +50,20 @@ export function watchFiles({ files, written, log, background }: FileWatchDeps): 
   const requireIntact = () => {
     if (lost !== undefined) throw new StoreUnavailable(lost)
   }
+  const probeOnce = (): Promise<void> => {
+    probing ??= probe().then((fault) => {
+      probing = undefined
+      hasProbed = true
+      const isNews = fault !== writeFault
+      writeFault = fault
+      if (isNews && !isStopped) lookAndReport()
+    })
+    return probing
+  }
   const { stop } = background.start('check-store-files', async () => {
     lookAndReport()
+    // A look does not wait for a lock.
+    void probeOnce()
   })
   return {
     requireIntact,
@@ -74,13 +78,14 @@ export function watchFiles({ files, written, log, background }: FileWatchDeps): 
         hasConfirmed = false
       })
     },
-    requireReady: () => {
+    requireReady: async () => {
+      if (!hasProbed) await probeOnce()
       const faults = lookAndReport()
       if (faults.length > 0) throw new StoreUnavailable(faults.join('; '))
     },
     stop: () => {
+      isStopped = true
       stop()
-      probe?.close()
     },
   }
 }

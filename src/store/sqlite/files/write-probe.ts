@@ -1,75 +1,47 @@
-import { DatabaseSync } from 'node:sqlite'
 import { limits } from '../../../platform/limits.ts'
+import { systemTime } from '../../../platform/time.ts'
+import { whole } from '../../row.ts'
+import type { Session, Transact } from '../../session.ts'
 import { isBusy } from '../database.ts'
 
-/** Finds out whether a database can be written, over a separate connection. */
-export type WriteProbe = {
-  /** Why it cannot, as a sentence. Undefined if it can. */
-  fault(now: number): string | undefined
-  close(): void
-}
+/** Resolves with why a database cannot be written, as a sentence. Undefined if it can. */
+export type WriteProbe = () => Promise<string | undefined>
 
 /**
- * Each look takes the write lock for some microseconds and waits for nobody. A page is written only
- * now and then, and at each look after a failure: that finds quotas and faults of the disk. The
- * page need not survive a power cut, so the connection does not wait for the disk.
+ * Finds out over the writer of a server whether its database can be written. Each probe takes the
+ * lock of a transaction for some microseconds. A page is written only now and then, and by each
+ * probe after a failure: that finds quotas and faults of the disk.
  */
-export function openWriteProbe(path: string): WriteProbe {
-  const db = new DatabaseSync(path, { timeout: 0 })
-  db.exec('pragma synchronous = normal')
-  const waiting = openLockWait(db)
+export function openWriteProbe(path: string, transact: Transact): WriteProbe {
   let writtenAt = Number.NEGATIVE_INFINITY
-  const look = (now: number): void => {
-    db.exec('begin immediate')
-    if (now - writtenAt < limits.storeWriteProbeMs) {
-      db.exec('rollback')
-      return
+  let lockedSince: number | undefined
+  return async () => {
+    const now = systemTime.elapsedMs()
+    const isWriting = now - writtenAt >= limits.storeWriteProbeMs
+    try {
+      // Other writes wait behind the probe, so it does not wait for a lock that lasts. Others that
+      // take the lock in turn leave moments between.
+      await transact(async (session) => {
+        if (isWriting) await writeFirstPage(session)
+      }, now + limits.storeWriteProbeWaitMs)
+      if (isWriting) writtenAt = now
+      lockedSince = undefined
+      return undefined
+    } catch (error) {
+      writtenAt = Number.NEGATIVE_INFINITY
+      const { message, cause } = error instanceof Error ? error : new Error('unknown')
+      if (!isBusy(cause)) return `${path} cannot be written: ${message}`
+      lockedSince ??= now
+      const lockedMs = systemTime.elapsedMs() - lockedSince
+      if (lockedMs < limits.storeLockedMs) return undefined
+      const seconds = Math.floor(lockedMs / 1000)
+      return `another process has held the lock of ${path} for ${seconds} s; end it, or wait`
     }
-    const { user_version: version } = db.prepare('pragma user_version').get() ?? {}
-    // Writes the first page, unchanged.
-    db.exec(`pragma user_version = ${Number(version)}; commit`)
-    writtenAt = now
-  }
-  return {
-    fault: (now) => {
-      try {
-        look(now)
-        waiting.end()
-        return undefined
-      } catch (error) {
-        if (db.isTransaction) db.exec('rollback')
-        if (isBusy(error)) return waiting.fault(now, path)
-        writtenAt = Number.NEGATIVE_INFINITY
-        return `${path} cannot be written: ${error instanceof Error ? error.message : 'unknown'}`
-      }
-    },
-    close: () => db.close(),
   }
 }
 
-/** A lock is a fault once it lasts. Others that write one after another show a new data version. */
-function openLockWait(db: DatabaseSync) {
-  let since: number | undefined
-  let seen: unknown
-  const dataVersion = (): unknown => {
-    try {
-      return db.prepare('pragma data_version').get()?.data_version
-    } catch (error) {
-      if (isBusy(error)) return seen
-      throw error
-    }
-  }
-  return {
-    fault: (now: number, path: string): string | undefined => {
-      const version = dataVersion()
-      if (since === undefined || version !== seen) since = now
-      seen = version
-      const seconds = Math.floor((now - since) / 1000)
-      if (now - since < limits.storeLockedMs) return undefined
-      return `another process has held the lock of ${path} for ${seconds} s; end it, or wait`
-    },
-    end: () => {
-      since = undefined
-    },
-  }
+/** Leaves it as it is. */
+async function writeFirstPage({ rows, run }: Session): Promise<void> {
+  const [row = {}] = await rows({ text: 'pragma user_version' })
+  await run(`pragma user_version = ${whole(row, 'user_version')}`)
 }
