@@ -58,17 +58,17 @@ export const jobs = {
   },
   'compare-checksums': {
     does: 'compares stored records with their checksums',
-    in: 'src/store/integrity/damage-scan.ts',
+    in: 'src/store/integrity/checksum-scan.ts',
     everyMs: limits.scanRoundRestMs,
   },
   'check-tables': {
-    does: 'compares tables with their indexes',
-    in: 'src/store/integrity/damage-scan.ts',
+    does: 'compares the tables of the embedded store with their indexes',
+    in: 'src/store/sqlite/files/damage-watch.ts',
     everyMs: limits.scanRoundRestMs,
   },
   'recheck-damage': {
-    does: 'reads known damage again, which may be mended',
-    in: 'src/store/integrity/damage-scan.ts',
+    does: 'reads damaged records again, which may be mended',
+    in: 'src/store/integrity/checksum-scan.ts',
     everyMs: limits.damageLookMs,
   },
   'check-store-files': {

@@ -130,7 +130,6 @@ function countStored({ metrics, stored }: Pick<GaugeDeps, 'metrics' | 'stored'>)
   }
 }
 
-/** One for each record, and one for each kind with a damaged table. */
 const damagedRecords = ({ damage }: Pick<GaugeDeps['store'], 'damage'>) =>
   damage.found().map(({ kind }): Reading<'bursar_damaged_records'> => [{ kind }, 1])
 

@@ -1,7 +1,7 @@
 import type { Background } from './background.ts'
 import type { Logger } from './platform/log.ts'
 import type { FeeQuoteStore } from './store/fee-quotes.ts'
-import { startDamageWatch } from './store/integrity/damage-scan.ts'
+import { startChecksumScan } from './store/integrity/checksum-scan.ts'
 import type { Store } from './store/records.ts'
 import { startResealing } from './store/sealing/start-resealing.ts'
 import { startAnnouncing } from './withdrawal-fees/announce-consumed.ts'
@@ -22,7 +22,7 @@ type JobDeps = {
 export function startStoreJobs(deps: JobDeps, opened: AsyncDisposableStack) {
   const { store, quotes, servesOperator, log, background } = deps
   const jobs = { log, background }
-  opened.defer(startDamageWatch({ ...jobs, damage: store.damage, scans: servesOperator }))
+  opened.defer(startChecksumScan({ ...jobs, scan: store.damage, scans: servesOperator }))
   if (!servesOperator) return { announceSoon: () => {} }
   opened.defer(startQuoteSweep({ ...jobs, quotes }))
   opened.defer(startResealing({ ...jobs, resealing: store.operator.resealing }))

@@ -8,6 +8,7 @@ import { feeChecks } from '../doctor/fee-checks.ts'
 import { heldCheck } from '../doctor/held-check.ts'
 import { installationChecks } from '../doctor/installation.ts'
 import { keyChecks } from '../doctor/key-checks.ts'
+import { recordsCheck } from '../doctor/records-check.ts'
 import { sealingCheck } from '../doctor/sealing-check.ts'
 import type { UsingRecords } from '../doctor/using-records.ts'
 import type { Clock } from '../platform/clock.ts'
@@ -106,7 +107,8 @@ async function examineWith(
     ...keyChecks({ config, clock, using: usingStore(config, clock) }),
     countsCheck({ using: usingRecords(config, clock) }),
     heldCheck({ using: usingRecords(config, clock) }),
-    sealingCheck({ config, resources, using: usingRecords(config, clock) }),
+    recordsCheck({ resources, using: usingRecords(config, clock) }),
+    sealingCheck({ config, using: usingRecords(config, clock) }),
     auditCheck({ config, clock, oldestAt: () => oldestAuditLine(config, clock) }),
   ])
   return [...first, ...store, ...inside]

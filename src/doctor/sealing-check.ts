@@ -1,27 +1,23 @@
-import { isSealedKind, type Resource } from '../contract/resource.ts'
 import type { Config } from '../platform/config.ts'
 import type { Check, Finding } from '../platform/finding.ts'
-import { limits } from '../platform/limits.ts'
 import { commandHint } from '../platform/version.ts'
 import type { Erasure } from '../store/credentials.ts'
-import type { RowKey } from '../store/integrity/stored-rows.ts'
 import type { OperatorRecords } from '../store/records.ts'
 import { counted } from '../values/counted.ts'
 import type { UsingRecords } from './using-records.ts'
 
 type Parts = {
-  readonly records: Pick<OperatorRecords, 'resealing' | 'rows'>
+  readonly records: Pick<OperatorRecords, 'resealing'>
   readonly erasures: readonly Erasure[]
 }
 
 export type SealingDeps = {
   readonly config: Config
-  readonly resources: readonly Resource[]
   readonly using: UsingRecords<Parts>
 }
 
-/** Checks the keys of customers, what is left to seal, and whether sealed records open. */
-export const sealingCheck = ({ config, resources, using }: SealingDeps): Check => ({
+/** Checks the keys of customers, and what is left to seal or to erase. */
+export const sealingCheck = ({ config, using }: SealingDeps): Check => ({
   name: 'sealing',
   find: () =>
     using(async (parts) => {
@@ -30,7 +26,6 @@ export const sealingCheck = ({ config, resources, using }: SealingDeps): Check =
       return [
         ...leftFindings(config, await records.resealing.left()),
         ...keyFindings(await records.resealing.withoutKey()),
-        ...(await bodyFindings(resources.filter(isSealedKind), records)),
         ...erasureFindings(erasures),
       ]
     }),
@@ -65,32 +60,6 @@ const keyFindings = (customers: number): readonly Finding[] =>
           fix: 'restore the store from a backup',
         },
       ]
-
-/** The first records of each kind. `migrate --check` opens all. */
-async function bodyFindings(
-  resources: readonly Resource[],
-  { rows }: Parts['records'],
-): Promise<readonly Finding[]> {
-  const faults = new Map<string, number>()
-  for (const resource of resources) {
-    let key: RowKey | undefined
-    for (let read = 0; read < limits.doctorBodiesMax; ) {
-      const found = await rows.after(resource, key, limits.checkedRowsMax)
-      for (const { unmasked } of found) {
-        const fault = unmasked?.fault
-        if (fault !== undefined) faults.set(fault, (faults.get(fault) ?? 0) + 1)
-      }
-      key = found.at(-1)
-      read += found.length
-      if (key === undefined || found.length < limits.checkedRowsMax) break
-    }
-  }
-  return [...faults].map(([fault, count]) => ({
-    what: `${counted(count, 'stored record')} cannot be opened: ${fault}`,
-    why: 'it answers 503, and so do the lists of its kind',
-    fix: `run ${commandHint('migrate --check')}, which names every such record; import them again, or restore a backup`,
-  }))
-}
 
 const erasureFindings = (erasures: readonly Erasure[]): readonly Finding[] => {
   const cutOff = erasures.filter(({ endedAt }) => endedAt === undefined)

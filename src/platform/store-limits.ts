@@ -6,7 +6,7 @@ export const storeLimits = {
   openedBodyCharactersMax: 24 * 1024 * 1024,
   /** Customers whose first keys an import makes; those of further ones take a commit each. */
   madeKeysMax: 20_000,
-  /** Full records of each kind that `doctor` opens: a second or two. */
+  /** Records of each kind that `doctor` reads and opens: a second or two. */
   doctorBodiesMax: 10_000,
   /**
    * Counts of records that `doctor` compares: of so many customers in a step, of at most so many
@@ -19,7 +19,7 @@ export const storeLimits = {
   resealedTogether: 100,
   resealRestMs: 20,
   resealIdleMs: 5000,
-  /** Damaged records that a process knows by id. With more, restoring a backup is the answer. */
+  /** Damaged records that a process lists. With more, restoring a backup is the answer. */
   damageListedMax: 100,
   /**
    * Rows of one step of the scan for damage, and its pauses: at most 1,000 rows a second, and at
@@ -28,15 +28,11 @@ export const storeLimits = {
   scanRows: 100,
   scanRestMs: 100,
   scanRestTimes: 32,
-  /** Pause after a round over the whole store, and interval of looking again at known damage. */
+  /** Pause after a round over the whole store, and interval of reading damaged records again. */
   scanRoundRestMs: 60_000,
   damageLookMs: 1000,
-  /**
-   * Pause after a check of all tables, as a multiple of its time: 1 % of a core while no damage is
-   * known, and 10 % while a check may end a mark.
-   */
+  /** Pause after a check of all tables, as a multiple of its time: 1 % of a core. */
   tableCheckRestTimes: 100,
-  recheckRestTimes: 10,
   /** Pause of the scan after a step that failed, such as one that found a whole table locked. */
   scanFailedRestMs: 60_000,
   /**

@@ -10,10 +10,10 @@ import { openCustomerList } from './customers/find-customers.ts'
 import { openRename } from './customers/rename-customer.ts'
 import type { Dialect } from './dialect.ts'
 import { openEraser } from './erasure/erase-records.ts'
+import { openChecksumScan } from './integrity/checksum-scan.ts'
 import { compareHeld } from './integrity/compare-held.ts'
-import { openDamageList } from './integrity/damage.ts'
-import { type CheckTables, openDamageScan } from './integrity/damage-scan.ts'
-import { intactOperator, intactRecords, type ReadRecords } from './integrity/intact-records.ts'
+import { openDamagedRecords } from './integrity/damaged-records.ts'
+import { intactRecords, type ReadRecords } from './integrity/intact-records.ts'
 import { rowFaults, storedRows } from './integrity/stored-rows.ts'
 import { readJournal } from './merge/journal.ts'
 import { openKeptAnswers } from './merge/kept-answers.ts'
@@ -41,7 +41,7 @@ export type RecordSessions = {
   readonly clock: Clock
   readonly log: Logger
   readonly metrics?: Metrics | undefined
-  /** Reads of customers, which are checked for damage here. */
+  /** Reads of customers, whose records are compared with their checksums here. */
   readonly customers: ReadRecords
   readonly ofTenant: TenantReads
   /** For requests of the operator, which have a deadline. */
@@ -64,8 +64,6 @@ export type RecordSessions = {
   readonly beginLoad: OperatorRecords['beginLoad']
   /** The tables that `clear` empties besides those of records. */
   readonly cleared: readonly string[]
-  /** How a store compares tables with their indexes. */
-  readonly checkTables?: CheckTables
 }
 
 /** Notifies readers that wait for the customer's events once these are gone. */
@@ -86,9 +84,9 @@ export function openRecords(
   sessions: RecordSessions,
 ): Pick<Store, 'customers' | 'operator' | 'damage'> {
   const changes = openChangeWatch(sessions.changes, sessions.background)
-  const { dialect, clock, requests, commands, checkTables, seals } = sessions
+  const { dialect, clock, requests, commands, seals } = sessions
   const { readPastRow = pastRowReader(requests, dialect) } = sessions
-  const damage = openDamageList(sessions.log, { checkEndsMarks: checkTables !== undefined })
+  const damaged = openDamagedRecords(sessions.log)
   const rows = storedRows(sessions.scanning, dialect, seals)
   const put = openPutRecords(sessions.puts, clock, sessions.metrics, seals.form)
   const noteConsumed = openNoteConsumed(requests.transact, dialect, clock)
@@ -135,11 +133,11 @@ export function openRecords(
   }
   return {
     customers: {
-      ...intactRecords(sessions.customers, damage, seals),
-      ...openTenantPast(sessions, damage),
+      ...intactRecords(sessions.customers, damaged, seals),
+      ...openTenantPast(sessions),
       changes,
     },
-    operator: intactOperator(operator, damage),
-    damage: openDamageScan(resources, rows, damage, checkTables),
+    operator,
+    damage: openChecksumScan(resources, rows, damaged),
   }
 }

@@ -61,10 +61,15 @@ export type StoreDeps = {
 /** What opens a store whose bodies are sealed, or are to be. */
 export type SealedDeps = StoreDeps & { readonly sealing: Sealing }
 
-/** Whether the files of the embedded store are still those that this process has opened. */
+/** Whether the files of the embedded store are those that this process has opened, and intact. */
 export type StoreWatch = {
-  /** Throws a StoreUnavailable if the last look found other files, or none. Costs nothing. */
+  /**
+   * Throws a StoreUnavailable if the last look found other files, or none, or the last check found
+   * damage. Costs nothing.
+   */
   requireIntact(): void
+  /** Has the files checked if the error of a request says that the database is damaged. */
+  noteFailure(error: unknown): void
   /**
    * The same after a look now, for what must not be acknowledged otherwise. The requests that one
    * commit ends share a look.

@@ -1,8 +1,8 @@
 import type { Tenant } from '../contract/principal.ts'
 import type { ListView, Resource, View } from '../contract/resource.ts'
 import type { ChangeWatch } from './change-watch.ts'
+import type { ChecksumScan } from './integrity/checksum-scan.ts'
 import type { HeldFault } from './integrity/compare-held.ts'
-import type { DamageScan } from './integrity/damage-scan.ts'
 import type { StoredRows } from './integrity/stored-rows.ts'
 import type { AcrossRecords } from './records/across.ts'
 import type { CustomerRegister } from './records/customer-entries.ts'
@@ -33,7 +33,7 @@ export type Store = {
   readonly customers: CustomerRecords
   readonly operator: OperatorRecords
   /** The damaged records that are known, and the search for more. */
-  readonly damage: DamageScan
+  readonly damage: ChecksumScan
   /** Resolves when the store answers; rejects with the reason when it does not. */
   ping(): Promise<void>
   /** The database servers as this process last saw them. The embedded store has none. */

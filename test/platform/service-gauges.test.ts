@@ -8,6 +8,7 @@ import { type GaugeDeps, startServiceGauges } from '../../src/service-gauges.ts'
 import { basisWith, days, now, seconds } from '../fees/sample-basis.ts'
 import { unreadLog } from '../support/harness.ts'
 import { parseMetrics } from '../support/metrics-text.ts'
+import { anId } from '../support/records.ts'
 import { holdLoop, hourMs, until } from '../support/until.ts'
 import { takeTime } from '../support/virtual-time.ts'
 
@@ -19,7 +20,7 @@ let fails = false
 
 const deps: Omit<GaugeDeps, 'metrics' | 'background'> = {
   store: {
-    damage: { found: () => [{ kind: 'statements', fault: 'a damaged table' }] },
+    damage: { found: () => [{ kind: 'statements', id: anId(1), fault: 'no match' }] },
     customers: { changes: { waiting: () => 4 } },
   },
   stored: {

@@ -44,20 +44,9 @@ export function readinessChecks(deps: ReadinessDeps): ReadinessCheck[] {
     {
       name: 'integrity',
       check: async () => {
-        const found = store.damage.found()
-        const kinds = [...new Set(found.flatMap(({ id, kind }) => (id === undefined ? kind : [])))]
-        const damaged = found.filter(({ id }) => id !== undefined).length
-        if (found.length === 0) return undefined
-        const reasons = [
-          ...(damaged === 0 ? [] : [`${counted(damaged, 'record')} damaged`]),
-          ...(kinds.length === 0 ? [] : [unanswered(kinds)]),
-        ]
-        return {
-          status: 'failed',
-          damaged,
-          ...(kinds.length > 0 && { damaged_kinds: kinds }),
-          reason: reasons.join('; '),
-        }
+        const damaged = store.damage.found().length
+        if (damaged === 0) return undefined
+        return { status: 'degraded', damaged, reason: `${counted(damaged, 'record')} damaged` }
       },
     },
     {
@@ -84,9 +73,6 @@ export function readinessChecks(deps: ReadinessDeps): ReadinessCheck[] {
     },
   ]
 }
-
-const unanswered = (kinds: readonly string[]): string =>
-  `lists of ${kinds.join(', ')} are not answered until a check of their tables passes; restore a backup, or run bursar migrate --check`
 
 const describeServer = ({ name, role, isUsed }: StoreServer) => ({ name, role, is_used: isUsed })
 

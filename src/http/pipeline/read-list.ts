@@ -167,7 +167,7 @@ export const emptyPage: Page = {
   rows: 0,
   last: undefined,
   more: false,
-  revision: { changedAt: 0n, salt: 0n, damageMet: 0 },
+  revision: { changedAt: 0n, salt: 0n },
 }
 
 /** `as-of` is when the list last changed: the instant at which the operator finds this page. */
@@ -188,10 +188,10 @@ function etagOf(
   { id }: ListOperation,
   { tenant }: Principal,
   { rawQuery }: Pick<Request, 'rawQuery'>,
-  { changedAt, salt, damageMet }: Revision,
+  { changedAt, salt }: Revision,
   keys: CursorKeys,
 ): string {
-  const revision = [String(changedAt), String(salt), damageMet]
+  const revision = [String(changedAt), String(salt)]
   const what = [version, id, rawQuery, ...revision, tenant, keys.current().id]
   return `W/"${hash('sha1', JSON.stringify(what), 'base64url')}"`
 }

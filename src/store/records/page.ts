@@ -16,25 +16,17 @@ export type Selection = {
   readonly limit: number
 }
 
-/** The last change of a tenant's records of one kind. */
-export type LastChange = {
-  /** When it was, in microseconds. 0 before the first record. */
-  readonly changedAt: bigint
-  /** A random number, which tells it from another change of that time. */
-  readonly salt: bigint
-}
-
 /** The state of a tenant's records of one kind. A change to what lists answer gives another. */
-export type Revision = LastChange & {
-  /**
-   * How often this process has found damage of the kind: an earlier page may show damaged bytes.
-   */
-  readonly damageMet: number
+export type Revision = {
+  /** When they last changed, in microseconds. 0 before the first record. */
+  readonly changedAt: bigint
+  /** A random number, which tells the change from another one of that time. */
+  readonly salt: bigint
 }
 
 /** What selects a last change from its row, and reads the selected text. */
 export const lastChange = `changed_at || ' ' || salt`
-export function readLastChange(selected: unknown): LastChange {
+export function readLastChange(selected: unknown): Revision {
   if (typeof selected !== 'string') return { changedAt: 0n, salt: 0n }
   const [changedAt = '', salt = ''] = selected.split(' ')
   return { changedAt: BigInt(changedAt), salt: BigInt(salt) }

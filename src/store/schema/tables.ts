@@ -28,16 +28,6 @@ export const termTable = 'record_term'
 /** Which customer holds which value; see store/merge/held.ts. */
 export const heldTable = 'held'
 
-/** The tables from which reads of every kind take something. */
-export const sharedTables: readonly string[] = [
-  'customer',
-  ...historyTables,
-  'change_state',
-  'customer_key',
-  'origin',
-  'revision',
-]
-
 /** Columns whose changes are noted, because an old page is filtered by their old values. */
 export const filterColumns = ({ columns }: Resource): readonly string[] => [
   'ref_id',

@@ -4,6 +4,8 @@ import type { AuditDeps } from '../audit.ts'
 import type { OpenedStores, SealedDeps } from '../opened-stores.ts'
 import { describingExhaustion } from './database.ts'
 import { credentialsSetup, openSqliteFeeQuotes } from './fee-quotes.ts'
+import { watchDamage } from './files/damage-watch.ts'
+import { openFileCheck } from './files/file-check.ts'
 import { openedFiles } from './files/opened-files.ts'
 import { requireFiles, storePaths } from './files/require-files.ts'
 import { holdServing } from './files/server-lock.ts'
@@ -59,7 +61,12 @@ export function openEmbeddedStores(sources: SealedDeps, mode: EmbeddedMode): Ope
   const probe = openWriteProbe(credentialsPath, (work, deadline) =>
     serving.open().transact(work, deadline),
   )
-  const watch = mode === 'served' ? watchFiles({ files, probe, log, background }) : undefined
+  const startWatch = () => {
+    const jobs = { log, background }
+    const damage = watchDamage({ ...jobs, paths: files.paths, check: openFileCheck() })
+    return watchFiles({ ...jobs, files, probe, damage })
+  }
+  const watch = mode === 'served' ? startWatch() : undefined
   const confirmIntact = watch?.confirmIntact ?? files.confirm
   const audit = openOnce((key: AuditDeps['key']) =>
     noting(credentialsPath, (path) =>
@@ -81,7 +88,7 @@ export function openEmbeddedStores(sources: SealedDeps, mode: EmbeddedMode): Ope
     watch,
     confirmIntact: files.confirm,
     close: async () => {
-      watch?.stop()
+      await watch?.stop()
       await imports.close()
       await reads.close()
       await audit.close()

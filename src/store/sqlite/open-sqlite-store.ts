@@ -21,7 +21,6 @@ import { customerRecords } from './records/customer-records.ts'
 import { changesOf } from './records/look-for-changes.ts'
 import { openReadInTurn } from './records/read-in-turn.ts'
 import { openReads, statementCache } from './session.ts'
-import { openTableCheck } from './tables/table-check.ts'
 import { type FileWriter, openThreadWriter } from './thread/file-writer.ts'
 
 /** The records in one SQLite file. Credentials have another, so an import does not block them. */
@@ -38,7 +37,6 @@ export function openSqliteStore(
   const cached = statementCache((sql) => db.prepare(sql))
   const tidy = () => emptyAbandonedLog(db, path)
   const tidying = background.start('empty-write-ahead-log', async () => tidy())
-  const tableCheck = openTableCheck(path)
   // The scan reads everything, so its small cache must not be that of the readers.
   const scanned = openOnce(() => openApart(path))
   // A read between two statements of a transaction would see what is not committed.
@@ -66,7 +64,6 @@ export function openSqliteStore(
     puts: putsOver(() => writer.open().transact),
     beginLoad: (resource, options) => beginImport(path, resource, { clock, seals, ...options }),
     cleared: ['origin', 'kept_answer', 'import_journal'],
-    checkTables: tableCheck.run,
   })
   return {
     ...records,
@@ -78,7 +75,6 @@ export function openSqliteStore(
     close: async () => {
       records.customers.changes.stop()
       tidying.stop()
-      await tableCheck.close()
       // An export may have kept an import from emptying the log.
       tidy()
       await scanned.close()

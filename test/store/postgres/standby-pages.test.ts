@@ -41,8 +41,8 @@ test('a page is never older than the page before, except on the primary after lo
       (servers: Servers) => readAlone(servers, statement.full.resource, asked),
     ]) {
       const { servers, read } = serversAt(standbyAt, primaryAt)
-      const { changedAt } = await page(servers)
-      assert.deepEqual([read, changedAt], [from, at], `${standbyAt} and ${primaryAt}`)
+      const { revision } = await page(servers)
+      assert.deepEqual([read, revision.changedAt], [from, at], `${standbyAt} and ${primaryAt}`)
     }
   }
 })

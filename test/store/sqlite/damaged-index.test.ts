@@ -2,16 +2,16 @@ import assert from 'node:assert/strict'
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { after, before, describe, test } from 'node:test'
+import { after, before, test } from 'node:test'
 import { asTenant } from '../../../src/contract/principal.ts'
 import { systemTime } from '../../../src/platform/time.ts'
-import { recordKinds } from '../../../src/resources/catalogue.ts'
 import { fiatAccount } from '../../../src/resources/fiat-account.ts'
 import { issuerQuoteExecution as issuerQuote } from '../../../src/resources/issuer-quote-execution.ts'
 import { statement } from '../../../src/resources/statement.ts'
 import type { Store } from '../../../src/store/records.ts'
+import { openFileCheck } from '../../../src/store/sqlite/files/file-check.ts'
 import { openSqliteStore } from '../../../src/store/sqlite/open-sqlite-store.ts'
-import { StoreDamaged, StoreUnavailable } from '../../../src/store/unavailable.ts'
+import { StoreCorrupted, StoreUnavailable } from '../../../src/store/unavailable.ts'
 import { seeded } from '../../model/model.ts'
 import { temporaryFolder } from '../../support/harness.ts'
 import { isLong } from '../../support/long.ts'
@@ -141,41 +141,19 @@ function damagedCopy(seed: number): string {
   return path
 }
 
-/** Which reads were answered with something else than before the damage. */
-async function wrongReads(store: Store, kinds: (kind: string) => boolean = () => true) {
-  const [wrong, counts]: [string[], { right: number; refused: number }] = [
-    [],
-    { right: 0, refused: 0 },
-  ]
-  for (const { name, kind, read } of asked) {
-    if (!kinds(kind)) continue
+/** How often reads were answered as before the damage, with something else, or not at all. */
+async function readAll(store: Store) {
+  const counts = { right: 0, wrong: 0, refused: 0, corrupted: 0 }
+  for (const { name, read } of asked) {
     try {
-      if ((await read(store)) === expected.get(name)) counts.right += 1
-      else wrong.push(name)
+      counts[(await read(store)) === expected.get(name) ? 'right' : 'wrong'] += 1
     } catch (error) {
       if (!(error instanceof StoreUnavailable)) throw error
-      counts.refused += 1
+      counts[error instanceof StoreCorrupted ? 'corrupted' : 'refused'] += 1
     }
   }
-  return { wrong, ...counts }
+  return counts
 }
-
-const isMarked = (store: Store) => (kind: string) =>
-  store.damage.found().some((damage) => damage.kind === kind && damage.id === undefined)
-
-/** The file with the first page of an index that is no page. */
-function withoutIndex(name: string): Uint8Array {
-  using db = new DatabaseSync(whole)
-  const found = db.prepare('select rootpage from sqlite_schema where name = ?').get(name)
-  const bytes = readFileSync(whole)
-  bytes[(Number(found?.rootpage) - 1) * PAGE_BYTES] = 0
-  return bytes
-}
-
-const listOf = (store: Store) =>
-  store.customers.page(asTenant('acme'), statement.full, { ...firstPage, limit: 100 })
-const unknownIn = (store: Store) =>
-  store.customers.get(asTenant('acme'), statement.full, anId(900_001), true)
 
 /** Opens a damaged copy, unless its damage is found by the opening itself. */
 function opened(path: string): Store | undefined {
@@ -186,66 +164,25 @@ function opened(path: string): Store | undefined {
   }
 }
 
-describe('a store with flipped bits', () => {
-  test('answers nothing wrong of a kind from the first report of damage on', async (t) => {
-    const total = { files: 0, reported: 0, wrongBefore: 0, wrong: 0, refused: 0, right: 0 }
-    for (let seed = 1; seed <= FILES; seed += 1) {
-      const store = opened(damagedCopy(seed))
-      if (store === undefined) continue
-      total.files += 1
-      // Reads until the database itself reports damage. No check has run.
-      total.wrongBefore += (await wrongReads(store)).wrong.length
-      const reported = recordKinds.filter(isMarked(store))
-      const again = await wrongReads(store, isMarked(store))
-      total.wrong += again.wrong.length
-      assert.deepEqual(again.wrong, [], `seed ${seed}`)
-      await store.close()
-      total.reported += reported.length
-      total.refused += again.refused
-      total.right += again.right
+test('the check finds a file with flipped bits, unless all records in it are as they were', async (t) => {
+  const check = openFileCheck()
+  assert.equal(await check.run(whole), undefined)
+  const total = { found: 0, right: 0, wrong: 0, refused: 0, corrupted: 0 }
+  for (let seed = 1; seed <= FILES; seed += 1) {
+    const path = damagedCopy(seed)
+    const fault = await check.run(path)
+    if (fault !== undefined) total.found += 1
+    const store = opened(path)
+    if (store === undefined) continue
+    while (!(await store.damage.scanNext().catch(() => false))) assert.ok(true)
+    const counts = await readAll(store)
+    const isKnown = fault !== undefined || store.damage.found().length > 0
+    if (!isKnown) assert.deepEqual([counts.wrong, counts.corrupted], [0, 0], `seed ${seed}`)
+    for (const name of ['right', 'wrong', 'refused', 'corrupted'] as const) {
+      total[name] += counts[name]
     }
-    t.diagnostic(JSON.stringify(total))
-    assert.ok(total.reported > 0 && total.wrongBefore > 0 && total.right > 0, JSON.stringify(total))
-  })
-
-  test('answers nothing wrong of any kind once the background has checked it', async (t) => {
-    const total = { files: 0, marked: 0, wrong: 0, refused: 0, right: 0 }
-    for (let seed = 1; seed <= FILES; seed += 1) {
-      const store = opened(damagedCopy(seed))
-      if (store === undefined) continue
-      total.files += 1
-      await store.damage.checkTables()
-      for (let ended = false; !ended; ) ended = await store.damage.scanNext().catch(() => false)
-      const { wrong, refused, right } = await wrongReads(store)
-      assert.deepEqual(wrong, [], `seed ${seed}: ${JSON.stringify(store.damage.found())}`)
-      total.marked += recordKinds.filter(isMarked(store)).length
-      total.refused += refused
-      total.right += right
-      await store.close()
-    }
-    t.diagnostic(JSON.stringify(total))
-    assert.ok(total.marked > 0 && total.refused > 0 && total.right > 0, JSON.stringify(total))
-  })
-
-  test('marks a kind again by its first check after a restart, until it is mended', async () => {
-    const path = join(folder, 'mended.db')
-    writeFileSync(path, withoutIndex('statement_by_ref_id'), { mode: 0o600 })
-    for (const _start of ['first', 'again']) {
-      const damaged = openSqliteStore(path, systemTime.now, testSealing)
-      await damaged.damage.checkTables()
-      assert.deepEqual(recordKinds.filter(isMarked(damaged)), ['statements'])
-      await assert.rejects(listOf(damaged), StoreDamaged)
-      assert.equal(await unknownIn(damaged).catch((error: Error) => error.name), 'StoreUnavailable')
-      // Only a check ends the mark.
-      await damaged.damage.lookAgain()
-      await assert.rejects(listOf(damaged), StoreDamaged)
-      await damaged.close()
-    }
-    writeFileSync(path, readFileSync(whole), { mode: 0o600 })
-    const mended = openSqliteStore(path, systemTime.now, testSealing)
-    await mended.damage.checkTables()
-    assert.equal((await listOf(mended)).rows, 100)
-    assert.equal(await unknownIn(mended), undefined)
-    await mended.close()
-  })
+    await store.close()
+  }
+  t.diagnostic(JSON.stringify(total))
+  assert.ok(total.found > 0 && total.wrong > 0 && total.corrupted > 0, JSON.stringify(total))
 })

@@ -44,10 +44,10 @@ function read({ limit, order }: { readonly limit: number; readonly order: 'ASC' 
   const asked = { customer, parameters: {}, selection, range: rangeOf(selection) }
   const pageOf = (isRange: boolean) => {
     const page = readPage(statement, { ...asked, isRange })
-    const { rows, more, last, changedAt } = page
+    const { rows, more, last, revision } = page
     const items = Buffer.from(page.items).toString()
     page.release?.()
-    return { items, rows, more, last: Buffer.from(last ?? []).toString(), changedAt }
+    return { items, rows, more, last: Buffer.from(last ?? []).toString(), revision }
   }
   return { inPieces: pageOf(true), statements: limits.splice(0), atOnce: pageOf(false) }
 }
@@ -68,7 +68,7 @@ describe('a page that is read in pieces', () => {
             rows,
             more: limit < RECORDS,
             last: String(place).padStart(24, '0'),
-            changedAt: 7n,
+            revision: { changedAt: 7n, salt: 9n },
           },
           `limit ${limit}`,
         )

@@ -44,9 +44,10 @@ function openWatched(name: string) {
     info: (message: string) => logged.push(message),
   } as unknown as Logger
   const probe = async () => undefined
-  const watch = watchFiles({ files, probe, log, background: openBackground() })
+  const damage = { fault: () => undefined, noteFailure: () => {}, stop: async () => {} }
+  const watch = watchFiles({ files, probe, damage, log, background: openBackground() })
   const close = async () => {
-    watch.stop()
+    await watch.stop()
     await store.close()
   }
   return { path, watch, logged, looks: () => looks, close }

@@ -3,7 +3,7 @@ import { limits } from '../../../platform/limits.ts'
 import type { BatchName } from '../../../platform/metrics/families.ts'
 import { openBatchQueue, type PendingRequest } from '../../batch-queue.ts'
 import type { ReadBody } from '../../integrity/intact-records.ts'
-import { type LastChange, lastChange, readLastChange } from '../../records/page.ts'
+import { lastChange, type Revision, readLastChange } from '../../records/page.ts'
 import type { Statement } from '../../session.ts'
 import type { Servers } from '../cluster/servers.ts'
 import { type Row, textArray } from '../driver/connection.ts'
@@ -50,8 +50,8 @@ type AskedRevision = { readonly tenant: Tenant; readonly kind: string }
 /** Reads revisions, several in one statement. */
 export const openRevisionBatch = (
   servers: Servers,
-): ((asked: AskedRevision) => Promise<LastChange>) =>
-  openLookUps<AskedRevision, LastChange>(servers, {
+): ((asked: AskedRevision) => Promise<Revision>) =>
+  openLookUps<AskedRevision, Revision>(servers, {
     name: 'revisions',
     queryOf: revisionQuery,
     read: ([, last]) => readLastChange(String(last)),

@@ -120,7 +120,7 @@ function customerRecords(servers: Servers): ReadRecords {
   }
   const revisionOf = openRevisionBatch(servers)
   return {
-    lastChange: (tenant, { kind }) => revisionOf({ tenant, kind }),
+    revision: (tenant, { kind }) => revisionOf({ tenant, kind }),
     get: (tenant, { table }, id, includeDeleted) => {
       const get = getOrInsert(gets, table, openGet)
       return get({ tenant, id, includeDeleted })

@@ -3,8 +3,7 @@ import type { Resource } from '../../../contract/resource.ts'
 import { pageBuffers } from '../../../platform/lent-buffers.ts'
 import { limits } from '../../../platform/limits.ts'
 import { openBatchQueue, type PendingRequest } from '../../batch-queue.ts'
-import type { UncheckedPage } from '../../integrity/intact-records.ts'
-import { readLastChange, type Selection } from '../../records/page.ts'
+import { type Page, readLastChange, type Selection } from '../../records/page.ts'
 import type { Statement } from '../../session.ts'
 import { StoreDamaged } from '../../unavailable.ts'
 import type { Server } from '../cluster/server.ts'
@@ -12,7 +11,7 @@ import { type ReadWork, ReplicaBehind, type Servers } from '../cluster/servers.t
 import { type Connection, lentCopy, type Row } from '../driver/connection.ts'
 import { type AskedPage, pageQuery, pagesQuery } from './page-query.ts'
 
-export type PageOne = (asked: AskedPage) => Promise<UncheckedPage>
+export type PageOne = (asked: AskedPage) => Promise<Page>
 
 /** Reads pages of one kind in one order. Pages that wait at the same time share a statement. */
 export function openPageBatch(
@@ -21,7 +20,7 @@ export function openPageBatch(
   order: Selection['order'],
 ): PageOne {
   const readTogether = async (
-    batch: readonly PendingRequest<AskedPage, UncheckedPage>[],
+    batch: readonly PendingRequest<AskedPage, Page>[],
     askedAt: number,
   ) => {
     let left = batch
@@ -43,7 +42,7 @@ export function openPageBatch(
     }
     await servers.read(readFrom, { askedAt })
   }
-  return openBatchQueue<AskedPage, UncheckedPage>({
+  return openBatchQueue<AskedPage, Page>({
     name: 'pages',
     metrics: servers.metrics,
     run: (batch, askedAt) => aloneIfDamaged(batch, (part) => readTogether(part, askedAt)),
@@ -62,11 +61,7 @@ export const pageBounds = {
 } as const
 
 /** Reads one page with a separate statement. */
-export function readAlone(
-  servers: Servers,
-  resource: Resource,
-  asked: AskedPage,
-): Promise<UncheckedPage> {
+export function readAlone(servers: Servers, resource: Resource, asked: AskedPage): Promise<Page> {
   return servers.read(async (connection, server) => {
     const page = (await readPages(connection, pageQuery(resource, asked))).get(0)
     assert(page !== undefined, 'a page query answers one row')
@@ -79,7 +74,7 @@ export function readAlone(
 async function readPages(
   connection: Connection,
   query: Statement,
-): Promise<ReadonlyMap<number, UncheckedPage>> {
+): Promise<ReadonlyMap<number, Page>> {
   const rows = await connection.query(query, lentCopy)
   return new Map(rows.map((row) => [Number(row[AT] ?? 1) - 1, pageOf(row)]))
 }
@@ -88,8 +83,8 @@ async function readPages(
  * Whether a standby has not replayed what the page before showed. The new primary answers whatever
  * was shown before a fail-over, also if that lost changes.
  */
-function isBehind(server: Server, page: UncheckedPage, { selection }: AskedPage): boolean {
-  const isOlder = page.changedAt < (selection.notBefore ?? 0n)
+function isBehind(server: Server, page: Page, { selection }: AskedPage): boolean {
+  const isOlder = page.revision.changedAt < (selection.notBefore ?? 0n)
   if (!isOlder || !server.mayLag) return false
   page.release?.()
   return true
@@ -98,7 +93,7 @@ function isBehind(server: Server, page: UncheckedPage, { selection }: AskedPage)
 /** The column with the number of the page in its batch. */
 const AT = 5
 
-function pageOf(row: Row): UncheckedPage {
+function pageOf(row: Row): Page {
   const [items] = row
   return {
     items: items ?? new Uint8Array(0),
@@ -106,7 +101,7 @@ function pageOf(row: Row): UncheckedPage {
     rows: Number(textAt(row, 1)),
     last: row[2] == null ? undefined : Buffer.from(textAt(row, 2).slice(2), 'hex'),
     more: textAt(row, 3) === 'true',
-    ...readLastChange(row[4]?.toString('latin1')),
+    revision: readLastChange(row[4]?.toString('latin1')),
   }
 }
 

@@ -3,15 +3,17 @@ import type { Background } from '../../../background.ts'
 import { limits } from '../../../platform/limits.ts'
 import type { Logger } from '../../../platform/log.ts'
 import type { StoreWatch } from '../../opened-stores.ts'
-import { StoreUnavailable } from '../../unavailable.ts'
+import { StoreDamaged, StoreUnavailable } from '../../unavailable.ts'
+import type { DamageWatch } from './damage-watch.ts'
 import type { OpenedFiles } from './opened-files.ts'
 import type { WriteProbe } from './write-probe.ts'
 
-export type FileWatch = StoreWatch & { stop(): void }
+export type FileWatch = StoreWatch & { stop(): Promise<void> }
 
 export type FileWatchDeps = {
   readonly files: OpenedFiles
   readonly probe: WriteProbe
+  readonly damage: DamageWatch
   readonly log: Logger
   readonly background: Background
 }
@@ -21,7 +23,7 @@ export type FileWatchDeps = {
  * goes on and answers 503: a supervisor would restart one that ends, over and over, into the
  * refusal to open the store. A notification of the system would miss a mount over the folder.
  */
-export function watchFiles({ files, probe, log, background }: FileWatchDeps): FileWatch {
+export function watchFiles({ files, probe, damage, log, background }: FileWatchDeps): FileWatch {
   let isStopped = false
   let probing: Promise<void> | undefined
   let writeFault: string | undefined
@@ -30,6 +32,8 @@ export function watchFiles({ files, probe, log, background }: FileWatchDeps): Fi
   let reported = ''
   let hasConfirmed = false
   const look = (): readonly string[] => {
+    const damaged = damage.fault()
+    if (damaged !== undefined) return [damaged]
     const fault = files.fault()
     lost = fault && `${fault}; mount its volume or restore it, then restart this server`
     if (lost !== undefined) return [lost]
@@ -48,6 +52,8 @@ export function watchFiles({ files, probe, log, background }: FileWatchDeps): Fi
     return faults
   }
   const requireIntact = () => {
+    const damaged = damage.fault()
+    if (damaged !== undefined) throw new StoreDamaged(damaged)
     if (lost !== undefined) throw new StoreUnavailable(lost)
   }
   const probeOnce = (): Promise<void> => {
@@ -83,9 +89,11 @@ export function watchFiles({ files, probe, log, background }: FileWatchDeps): Fi
       const faults = lookAndReport()
       if (faults.length > 0) throw new StoreUnavailable(faults.join('; '))
     },
-    stop: () => {
+    noteFailure: damage.noteFailure,
+    stop: async () => {
       isStopped = true
       stop()
+      await damage.stop()
     },
   }
 }

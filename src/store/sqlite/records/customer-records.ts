@@ -6,9 +6,8 @@ import { getOrInsert } from '../../../values/get-or-insert.ts'
 import type { ReadRecords } from '../../integrity/intact-records.ts'
 import {
   type KeyRange,
-  type LastChange,
   lastChange,
-  type PageRows,
+  type Page,
   rangeOf,
   readLastChange,
   type Selection,
@@ -49,7 +48,7 @@ export function customerRecords(
       )
     },
 
-    async lastChange(tenant, { kind }) {
+    async revision(tenant, { kind }) {
       const sql = `select ${lastChange} as last from revision where customer = ${customerNumber(dialect, '?')} and kind = ?`
       return readLastChange((await read(sql, (statement) => statement.get(tenant, kind)))?.last)
     },
@@ -81,10 +80,8 @@ type AskedPage = {
   readonly isRange: boolean
 }
 
-export type ReadPage = PageRows & LastChange
-
 /** Reads a page into lent memory. The caller holds a transaction, so the page is of one moment. */
-export function readPage(statement: StatementSync, asked: AskedPage): ReadPage {
+export function readPage(statement: StatementSync, asked: AskedPage): Page {
   const { customer, parameters, selection, isRange } = asked
   let { range } = asked
   let [body, used, rows] = [pageBuffers.lend(0), 0, 0]
@@ -113,7 +110,7 @@ export function readPage(statement: StatementSync, asked: AskedPage): ReadPage {
     if (!more || rows >= selection.limit || last === undefined) {
       const items = body.subarray(0, used)
       const release = () => pageBuffers.takeBack(items)
-      return { items, release, rows, last, more, ...readLastChange(row.revision) }
+      return { items, release, rows, last, more, revision: readLastChange(row.revision) }
     }
     range = selection.order === 'ASC' ? { ...range, low: last } : { ...range, high: last }
   }

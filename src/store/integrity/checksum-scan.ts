@@ -1,0 +1,115 @@
+import type { Background } from '../../background.ts'
+import type { Resource } from '../../contract/resource.ts'
+import { limits } from '../../platform/limits.ts'
+import type { Logger } from '../../platform/log.ts'
+import { systemTime } from '../../platform/time.ts'
+import type { DamagedRecords } from './damaged-records.ts'
+import {
+  comesAfter,
+  type RowKey,
+  rowFaults,
+  type StoredRow,
+  type StoredRows,
+} from './stored-rows.ts'
+
+/** The background search for damaged records, one step at a time. */
+export type ChecksumScan = Pick<DamagedRecords, 'found' | 'lookAgain'> & {
+  /**
+   * Compares the next stored records with their checksums. True at the end of a round. Rejects if
+   * it cannot read; the next step then goes on with the next kind.
+   */
+  scanNext(): Promise<boolean>
+  /** Whether the last step of some kind failed. */
+  isFailing(): boolean
+}
+
+/** Compares the checksums and the pairs of all records, kind by kind, round after round. */
+export function openChecksumScan(
+  resources: readonly Resource[],
+  rows: StoredRows,
+  damaged: DamagedRecords,
+): ChecksumScan {
+  let at = 0
+  let key: RowKey | undefined
+  const failing = new Set<string>()
+  const nextKind = () => {
+    at += 1
+    key = undefined
+  }
+  const compare = (resource: Resource, row: StoredRow) => {
+    const [fault] = rowFaults(resource, row)
+    if (fault === undefined) return
+    const { customerId, id } = row
+    damaged.note({ customerId, kind: resource.kind, id, fault }, async () => {
+      const now = await rows.find(resource, customerId, id)
+      return now === undefined || rowFaults(resource, now).length === 0
+    })
+  }
+  const readNext = async (resource: Resource) => {
+    const from = key
+    try {
+      const found = await rows.after(resource, from, limits.scanRows)
+      failing.delete(resource.kind)
+      for (const row of found) compare(resource, row)
+      const last = found.at(-1)
+      if (last === undefined || found.length < limits.scanRows) return nextKind()
+      // A damaged key could lead the scan back to where it was.
+      if (from !== undefined && !comesAfter(last, from)) return nextKind()
+      key = last
+    } catch (error) {
+      nextKind()
+      failing.add(resource.kind)
+      throw error
+    }
+  }
+  return {
+    found: damaged.found,
+    lookAgain: damaged.lookAgain,
+    isFailing: () => failing.size > 0,
+    async scanNext() {
+      const resource = resources[at]
+      if (resource !== undefined) await readNext(resource)
+      if (at < resources.length) return false
+      at = 0
+      return true
+    },
+  }
+}
+
+type ScanDeps = {
+  readonly scan: ChecksumScan
+  /** Whether the process sees every customer's records. Its own reads find damage too. */
+  readonly scans: boolean
+  readonly log: Logger
+  readonly background: Background
+}
+
+/** Looks again at damaged records, and scans, while the service runs. Returns what stops it. */
+export function startChecksumScan({ scan, scans, log, background }: ScanDeps): () => void {
+  let isStopped = false
+  let isTold = false
+  const step = async () => {
+    const startedAt = systemTime.elapsedMs()
+    try {
+      const isRoundOver = await scan.scanNext()
+      if (!scan.isFailing()) isTold = false
+      const restMs = isRoundOver ? limits.scanRoundRestMs : limits.scanRestMs
+      const pauseMs = Math.max(restMs, limits.scanRestTimes * (systemTime.elapsedMs() - startedAt))
+      return { pauseMs }
+    } catch (error) {
+      if (!isStopped && !isTold) {
+        log.warn({ err: error }, 'stored records cannot be scanned for damage')
+      }
+      isTold = true
+      return { pauseMs: limits.scanFailedRestMs, isFailed: true }
+    }
+  }
+  const soon = { firstMs: limits.damageLookMs }
+  const steps = scans ? background.start('compare-checksums', step, soon) : undefined
+  const looks = background.start('recheck-damage', scan.lookAgain)
+  return () => {
+    isStopped = true
+    looks.stop()
+    steps?.stop()
+  }
+}
