@@ -18,7 +18,7 @@ import {
 } from '../schema/steps.ts'
 import { beginWriting, openDatabase, prepare, refuseLocked } from './database.ts'
 import { dialect } from './dialect.ts'
-import { emptyLog } from './import/disk-space.ts'
+import { emptyLog } from './files/write-ahead-log.ts'
 import { inputOf } from './session.ts'
 
 /** Triggers, and an index as SQLite needs it. */

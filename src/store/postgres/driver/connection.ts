@@ -94,8 +94,9 @@ export function openConnection(address: ServerAddress, options: SessionOptions):
     copyIn: async (text) => {
       const query = sql.unsafe(text)
       const stream = session.endWith(await run(text, () => query.writable()))
-      // If a copy fails after its end was sent, the library rejects the query, which has already
-      // resolved with the stream. So the rejection must destroy the stream.
+      // If a copy fails after its end was sent, the library only calls `reject` of the query, whose
+      // promise has resolved with the stream. A later statement would not say why, so the call
+      // must destroy the stream.
       Object.assign(query, { reject: (error: Error) => stream.destroy(error) })
       return stream
     },

@@ -11,9 +11,10 @@ import type { Seals } from '../../sealing/seals.ts'
 import type { Session, StagedValue, Staging } from '../../session.ts'
 import { openFurther } from '../database.ts'
 import { dialect } from '../dialect.ts'
+import { emptyLog, emptyLogSoon } from '../files/write-ahead-log.ts'
 import { retryWhileLocked, transact } from '../locks.ts'
 import { insertInto, openSession } from '../session.ts'
-import { emptyLog, emptyLogSoon, failedWrite, spaceFor } from './disk-space.ts'
+import { failedWrite, spaceFor } from './disk-space.ts'
 
 type ImportDeps = LoadOptions & {
   readonly clock: Clock
