@@ -29,7 +29,6 @@ export const conflictCodes = {
   not_storable: 'The value cannot be stored.',
   fixed: 'It must stay as it was first stored.',
   older: 'The stored record is newer; `allow_older=true` replaces it all the same.',
-  changed_meanwhile: 'Another writer changed the records while the stream was read.',
 } as const satisfies Readonly<Record<string, string>>
 
 /** The codes of records and of files of records, on the operator's API and in the sandbox. */

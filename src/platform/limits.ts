@@ -249,8 +249,6 @@ export const limits = {
   csvHeaderBytesMax: 256 * 1024,
   /** Blank lines in a row. A file with more of them is broken or an attack. */
   blankLinesMax: 10_000,
-  /** Lines that an import looks up together, before it parses those that are not stored. */
-  linesLookedUp: 500,
   /** The content of a file, after decompression: about 60 million accounts. */
   importBytesMax: 32 * 1024 ** 3,
   /** Records compress to a twentieth. The ratio is not computed for the first bytes. */

@@ -1,5 +1,5 @@
 import type { Tenant } from '../contract/principal.ts'
-import type { NamedRow } from './row.ts'
+import { isTrue, type NamedRow } from './row.ts'
 
 /** A value of a statement. A number is whole. */
 export type Value = string | bigint | number | boolean | Uint8Array | null
@@ -32,6 +32,12 @@ export type Session = {
 
 /** Single statements, each of which may run in another session. */
 export type Reads = Pick<Session, 'rows'>
+
+/** Whether a query with one row, and one column of this name, says so. */
+export async function holds({ rows }: Reads, text: string): Promise<boolean> {
+  const [row] = await rows({ text })
+  return isTrue(row?.holds)
+}
 
 /**
  * Reads of one tenant, which see nothing of any other. A replica answers only if it has replayed

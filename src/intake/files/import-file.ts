@@ -15,7 +15,6 @@ import { recordCheck } from '../check.ts'
 import type { Entry } from '../entry.ts'
 import type { Oddity } from '../odd-values.ts'
 import { openFileLines } from './file-lines.ts'
-import type { Known } from './reading/read-entries.ts'
 import {
   faultsOfForm,
   type InputFile,
@@ -52,23 +51,20 @@ export type ImportReport = Omit<MergeReport, 'faults'> & {
   readonly mayHaveMoreFaults: boolean
   readonly records: number
   readonly files: readonly FileReport[]
-  /** The first of them, and how many there are. Lines that are known have none. */
+  /** The first of them, and how many there are. */
   readonly warnings: readonly ImportWarning[]
   readonly warningCount: number
 }
 
 export type EntryOptions = ImportOptions & Pick<InputFile, 'origin'>
 
-/** Imports one file, as `importFiles` does. Entries without their bytes are never known. */
+/** Imports one file, as `importFiles` does. */
 export const importEntries = (
   store: Pick<Store, 'operator'>,
   resource: Resource,
-  entries: AsyncIterable<Entry | Known> | InputFile['entries'],
+  entries: AsyncIterable<Entry>,
   { origin, ...options }: EntryOptions,
-): Promise<ImportReport> => {
-  const read = typeof entries === 'function' ? entries : () => entries
-  return importFiles(store, resource, [{ entries: read, origin }], options)
-}
+): Promise<ImportReport> => importFiles(store, resource, [{ entries, origin }], options)
 
 /**
  * Stages every record of the files and merges all in one transaction. Without `reject`, a single

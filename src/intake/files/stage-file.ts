@@ -15,9 +15,7 @@ import type { Entry } from '../entry.ts'
 import type { Oddity } from '../odd-values.ts'
 import { readRecord } from '../read-record.ts'
 import type { FileLines, Place } from './file-lines.ts'
-import { openKnownLines } from './open-known-lines.ts'
 import { UnreadableFile } from './reading/lines.ts'
-import type { FindKnown, Known } from './reading/read-entries.ts'
 
 export type StageOptions = Pick<MergeOptions, 'dryRun' | 'allowOlder' | 'takeOver'> &
   LoadOptions & {
@@ -43,8 +41,7 @@ export type RejectedLine = Place & {
 export type InputFile = {
   /** How many rows without a record were skipped. For after the last entry. */
   readonly blankRows?: () => number
-  /** Its entries, of which those that are known need not be parsed. */
-  readonly entries: (findKnown: FindKnown) => AsyncIterable<Entry | Known>
+  readonly entries: AsyncIterable<Entry>
   /** Who imports it. Without it, the journal gets no entry. */
   readonly origin?: InputOrigin | undefined
 }
@@ -102,24 +99,16 @@ export async function stageFile(
   }
   const file = before.length
   try {
-    const known = openKnownLines({ load, resource, options })
-    for await (const entry of entries(known.find)) {
+    for await (const entry of entries) {
       signal?.throwIfAborted()
       staged.records += 1
       onProgress?.(recordsBefore + staged.records)
       const line = lines.numberOf({ file, line: entry.line })
-      if ('known' in entry) {
-        const raw = reject && textOf(entry.raw)
-        const noted = load.noteKnown({ ...entry.known, file, line, raw })
-        if (noted !== undefined) await noted
-        continue
-      }
       const read = readRecord(resource, check, entry, customerId)
       if ('record' in read) {
         noteOddities(staged, line, read.oddities)
         const raw = reject && textOf(entry.raw)
-        const digestSource = known.digesting(entry, read.record)
-        const drained = load.stage({ ...read.record, line, file, raw, digestSource })
+        const drained = load.stage({ ...read.record, line, file, raw })
         if (drained !== undefined) await drained
       } else if (reject !== undefined) {
         staged.rejected += 1

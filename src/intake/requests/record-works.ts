@@ -15,7 +15,6 @@ import { recordCheck } from '../check.ts'
 import { parseEntry } from '../entry.ts'
 import { readRecord } from '../read-record.ts'
 import { type FoundInAll, type HttpFault, refusedRecords } from '../refused-records.ts'
-import { givenTo, jsonSource, sourceDigests } from '../source-digest.ts'
 import type { ForeignValues } from './foreign-values.ts'
 import { preconditionOf, unmet } from './precondition.ts'
 
@@ -36,16 +35,12 @@ type RecordWorks = {
 export function recordWorks(resource: Resource, deps: RecordDeps): RecordWorks {
   const { store, rules, clock, foreign } = deps
   const check = recordCheck(resource, rules)
-  const { digesting } = sourceDigests(resource, rules)
   const read = (input: OperatorInput): StorableRecord => {
     const value = withId(input)
     const customerId = input.caller.boundTo ?? undefined
     const found = readRecord(resource, check, { line: 1, value }, customerId)
     if ('faults' in found) throw refused(found.faults)
-    const { record } = found
-    // A file may have the same bytes in a line.
-    const source = jsonSource(input.request.body, givenTo(value, customerId))
-    return { ...record, digestSource: digesting(source, record) }
+    return found.record
   }
   const own = async (input: OperatorInput): Promise<FoundRecord> =>
     requireFound(resource, input, await store.operator.find(resource, nameOf(input)))

@@ -3,14 +3,12 @@ import { pipeline } from 'node:stream'
 import type { RecordRules } from '../../contract/resource.ts'
 import { limits } from '../../platform/limits.ts'
 import { resourceOf } from '../../resources/catalogue.ts'
-import { CHANGED_MEANWHILE } from '../../store/records/import.ts'
 import type { Store } from '../../store/records.ts'
 import { openFileDecipher } from '../../vault/file-cipher.ts'
 import { type ImportReport, importEntries } from '../files/import-file.ts'
 import { readContent } from '../files/reading/content.ts'
 import { readNdjson } from '../files/reading/lines.ts'
 import { requestBounds, requestReading } from '../files/reading/request-reading.ts'
-import type { InputFile } from '../files/stage-file.ts'
 import { type StreamJob, type StreamProgress, storedOf } from './stream-job.ts'
 
 type StreamImport = {
@@ -23,21 +21,10 @@ type StreamImport = {
   readonly mayCommit: () => Promise<void>
 }
 
-/**
- * Reads, checks, stages and merges the records of a stream that was received whole. Lines that are
- * stored as they are need not be parsed. If another writer changes such a record before the merge,
- * the stream is read once more, and every line is parsed.
- */
-export async function importStream(job: StreamJob, deps: StreamImport): Promise<ImportReport> {
-  const report = await importOnce(job, deps, true)
-  const isOvertaken = report.faults.some(({ code }) => code === CHANGED_MEANWHILE.code)
-  return isOvertaken ? await importOnce(job, deps, false) : report
-}
-
-async function importOnce(
+/** Reads, checks, stages and merges the records of a stream that was received whole. */
+export async function importStream(
   { kind, path, key, isGzip, sha256, clientId, customerId, answer, ...job }: StreamJob,
   { store, rules, signal, tell, mayCommit }: StreamImport,
-  looksUp: boolean,
 ): Promise<ImportReport> {
   const file = createReadStream(path)
   // A failure of the file ends the reading of what it deciphers to.
@@ -50,8 +37,7 @@ async function importOnce(
   const at = (phase: StreamProgress['phase']) => tell({ phase, records })
   try {
     const content = readContent(body, { isGzip, bytesRead: () => file.bytesRead }, requestBounds)
-    const entries: InputFile['entries'] = (findKnown) =>
-      readNdjson(content, requestReading(pace), looksUp ? findKnown : undefined)
+    const entries = readNdjson(content, requestReading(pace))
     return await importEntries(store, resourceOf(kind), entries, {
       dryRun: false,
       allowOlder: job.allowOlder,

@@ -3,7 +3,6 @@ import { limits } from '../../platform/limits.ts'
 import { turn } from '../../platform/time.ts'
 import type { Dialect } from '../dialect.ts'
 import { bodyChecksum } from '../integrity/checksum.ts'
-import { isLive } from '../integrity/record-content.ts'
 import { positionId } from '../position.ts'
 import type {
   AcrossPage,
@@ -14,6 +13,7 @@ import type {
 } from '../records/across.ts'
 import { bytes, type NamedRow, optionalWhole, text, whole } from '../row.ts'
 import { customerId } from '../schema/customers.ts'
+import { isLive } from '../schema/tables.ts'
 import type { Reads } from '../session.ts'
 import { StoreDamaged } from '../unavailable.ts'
 import { countRecords } from './count-records.ts'

@@ -1,11 +1,10 @@
 import type { RecordFaultCode } from '../../contract/fault-codes.ts'
 import type { Resource } from '../../contract/resource.ts'
 import type { Dialect } from '../dialect.ts'
-import { isLive } from '../integrity/record-content.ts'
 import type { MergeOptions } from '../records/import.ts'
 import { customerId } from '../schema/customers.ts'
 import { heldMembers } from '../schema/held-values.ts'
-import { heldTable } from '../schema/tables.ts'
+import { heldTable, isLive } from '../schema/tables.ts'
 import { stageStored, storedInFull } from './merge-statements.ts'
 import { contentColumns, sameRecord } from './staging.ts'
 

@@ -3,7 +3,6 @@ import type { Clock } from '../../platform/clock.ts'
 import { openPassingCipher } from '../../vault/passing-cipher.ts'
 import type { Dialect } from '../dialect.ts'
 import {
-  CHANGED_MEANWHILE,
   type FoundFaults,
   type LineName,
   type MergeOptions,
@@ -16,22 +15,17 @@ import {
 import type { MadeKeys } from '../sealing/customer-keys.ts'
 import type { Seals } from '../sealing/seals.ts'
 import { settleKeys } from '../sealing/settle-keys.ts'
-import type { Session, StagedValue } from '../session.ts'
+import { holds, type Session, type StagedValue } from '../session.ts'
 import { conflictQueries } from './conflict-queries.ts'
 import { conflictReader, findFaults, rejectConflicts } from './find-faults.ts'
-import { holds, openKnownRecords, repeatsKnown } from './known-records.ts'
-import { mergeStaged, type Storing } from './merge-staged.ts'
+import { type Left, leaveChanging, mergeStaged, type Storing } from './merge-staged.ts'
 import { mergeStatements } from './merge-statements.ts'
-import { hasRepeats, knownRow, stagedRows, stagingOf } from './staging.ts'
+import { hasRepeats, stagedRows, stagingOf } from './staging.ts'
 
 /** Where an adapter keeps the lines of an import until its merge. */
 export type StagingArea = {
-  /** Reads what is stored, while the import is read. */
-  readonly reader: Pick<Session, 'rows'>
   /** Adds a row to the staged ones. Returns a promise when the store cannot keep up. */
   stage(row: readonly StagedValue[], record: SealedRecord): Promise<void> | undefined
-  /** Adds a row to `known`, as `stage` does. */
-  noteKnown(row: readonly StagedValue[]): Promise<void> | undefined
   /**
    * Runs work over the staging tables with all their rows. It may run it again from the start, if
    * `locked` has found out before its work that another writer came in between.
@@ -43,11 +37,21 @@ export type StagingArea = {
 type StagedLines = {
   readonly session: Session
   /**
-   * Runs work in a transaction that keeps other writers from the staged customers and, with
-   * `takeOver`, from those that lose a value. `hold` adds customers and holds the staged values.
+   * Runs steps in a transaction that keeps other writers from the staged customers and, with
+   * `takeOver`, from those that lose a value.
    */
-  locked<T>(hold: () => Promise<void>, work: () => Promise<T>, takeOver: boolean): Promise<T>
+  locked<T>(steps: MergeSteps<T>, takeOver: boolean): Promise<T>
   readonly storing: Storing
+}
+
+/** The steps of a merge, in their order, once its customers are locked. */
+export type MergeSteps<T> = {
+  /** Leaves the lines that change something. */
+  leave(): Promise<void>
+  /** Adds customers, and holds what the lines bring: it may wait for another merge. */
+  hold(): Promise<void>
+  /** Finds conflicts, and stores the records. */
+  store(): Promise<T>
 }
 
 type LoadDeps = {
@@ -73,72 +77,37 @@ async function openLoad(deps: LoadDeps, resource: Resource): Promise<RecordLoad>
   const rowOf = stagedRows(stagingOf(resource, dialect))
   const conflicts = conflictQueries(resource, dialect)
   const merge = mergeStatements(resource, dialect)
-  const { leaveOut: leave, holdAgain } = merge.held
-  const leaveOut = [...leave('line in (select line from rejected)'), ...holdAgain]
-  const known = await openKnownRecords(area.reader, resource, { dialect, seals })
+  const isRejected = 'line in (select line from rejected)'
+  const leaveOut = [...merge.held.leaveOut(isRejected), ...merge.held.holdAgain]
   // The lines of sealed kinds wait on a disk too.
   const cipher = isSealedKind(resource) ? openPassingCipher() : undefined
   const hidden = (raw: string | undefined) => (raw === undefined ? raw : (cipher?.hide(raw) ?? raw))
   const made: MadeKeys = new Map()
   const readConflict = conflictReader(resource, nameLine)
   let sequence = 0
-  let knownLines = 0
   const faultsOf = (session: Session, queries: readonly string[]) =>
     findFaults(session, queries, readConflict)
   const haveRepeats = (session: Session) => holds(session, hasRepeats)
-  /** Faults of all lines, once the known ones are staged too. */
   const allFaults = async (session: Session, options: Allowed) => {
-    if (knownLines > 0) await known.stageAll(session)
     const within = conflicts.withinFile(await haveRepeats(session))
     return await faultsOf(session, [...within, ...conflicts.withStore(options)])
   }
-  /** Whether a known line may decide on what becomes of a staged record. */
-  const isKnownNeeded = async (session: Session, options: Allowed) =>
-    (await holds(session, repeatsKnown)) ||
-    (await holds(session, anyOf(conflicts.withStore({ ...options, takeOver: false }))))
-  const mergeLocked = async (
-    { session, storing }: StagedLines,
-    staged: { readonly repeats: boolean },
+  /** Throws a Refused for conflicts, or leaves out what conflicts. Returns how many records. */
+  const settleConflicts = async (
+    session: Session,
+    repeats: boolean,
     { reject, ...options }: MergeOptions,
-  ): Promise<MergeReport> => {
-    if (knownLines > 0 && (await known.areChanged(session))) {
-      return refused({ faults: [CHANGED_MEANWHILE], faultCount: 1 })
+  ): Promise<number> => {
+    const withStore = conflicts.withStore(options)
+    if (reject !== undefined) {
+      const all = [...conflicts.withinFile(repeats), ...withStore]
+      return await rejectConflicts(session, all, readConflict, { leaveOut, reject })
     }
-    let { repeats } = staged
-    if (knownLines > 0 && (await isKnownNeeded(session, options))) {
-      if (reject === undefined) {
-        const all = await allFaults(session, options)
-        if (all.faultCount > 0) return refused(all)
-      } else await known.stageAll(session)
-      repeats = await haveRepeats(session)
-    }
-    const hasReplaced = await holds(session, merge.hasReplaced)
-    // Only a stored version can make a staged one older.
-    const allowOlder = options.allowOlder || !hasReplaced
-    const withStore = conflicts.withStore({ ...options, allowOlder })
-    const stored = reject === undefined ? await faultsOf(session, withStore) : noFaults
-    if (stored.faultCount > 0) return refused(stored)
-    const all = [...conflicts.withinFile(repeats), ...withStore]
-    const rejected =
-      reject === undefined
-        ? 0
-        : await rejectConflicts(session, all, readConflict, { leaveOut, reject })
-    if (isSealedKind(resource) && !options.dryRun) {
-      await settleKeys(session, { dialect, seals, clock }, resource, made)
-    }
-    options.onStep?.('merging')
-    const now = clock()
-    const parts = { dialect, seals, merge, now, rejected, repeats, hasReplaced, storing }
-    return await mergeStaged(session, resource, { ...options, ...parts })
+    const stored = await faultsOf(session, withStore)
+    if (stored.faultCount > 0) throw new Refused(refused(stored))
+    return 0
   }
   return {
-    isFirst: known.isFirst,
-    stored: known.stored,
-    noteKnown: (line) => {
-      knownLines += 1
-      sequence += 1
-      return area.noteKnown(knownRow(sequence, { ...line, raw: hidden(line.raw) }))
-    },
     stage: (record) => {
       sequence += 1
       const at = sequence
@@ -164,17 +133,35 @@ async function openLoad(deps: LoadDeps, resource: Resource): Promise<RecordLoad>
             ? await faultsOf(session, conflicts.withinFile(repeats))
             : noFaults
         if (within.faultCount > 0) return refused(await allFaults(session, options))
-        const hold = async () => {
-          if (options.dryRun) return
-          await session.run(merge.addCustomers)
-          await session.run(merge.held.hold)
+        let left: Left | undefined
+        const leave = async () => {
+          if (isSealedKind(resource) && !options.dryRun) {
+            await settleKeys(session, { dialect, seals, clock }, resource, made)
+          }
+          return await leaveChanging(session, resource, { dialect, seals, merge, repeats })
         }
-        const work = async () => {
-          const report = await mergeLocked(staged, { repeats }, options)
-          if (report.faultCount > 0) throw new Refused(report)
-          return report
+        const steps: MergeSteps<MergeReport> = {
+          leave: async () => {
+            // A line that changes nothing conflicts with no stored record. But another line of the
+            // file may be rejected because of it.
+            if (options.reject === undefined) left = await leave()
+          },
+          hold: async () => {
+            if (options.dryRun) return
+            await session.run(merge.addCustomers)
+            await session.run(merge.held.hold)
+          },
+          store: async () => {
+            // Only a stored version can make a staged one older.
+            const allowOlder = options.allowOlder || left?.replacing.size === 0
+            const rejected = await settleConflicts(session, repeats, { ...options, allowOlder })
+            left ??= await leave()
+            options.onStep?.('merging')
+            const parts = { dialect, merge, now: clock(), rejected, left, storing: staged.storing }
+            return await mergeStaged(session, resource, { ...options, ...parts })
+          },
         }
-        return await staged.locked(hold, work, options.takeOver ?? false)
+        return await staged.locked(steps, options.takeOver ?? false)
       }
       return area.withStaged(run, given.onStep).catch((error: unknown) => {
         if (error instanceof Refused) return error.report
@@ -184,10 +171,6 @@ async function openLoad(deps: LoadDeps, resource: Resource): Promise<RecordLoad>
     close: area.close,
   }
 }
-
-/** Whether one of these queries has a row. */
-const anyOf = (queries: readonly string[]): string =>
-  `select exists (${queries.map((query) => `select 1 from (${query}) as found`).join(' union all ')}) as holds`
 
 type Allowed = Pick<MergeOptions, 'allowOlder' | 'takeOver'>
 

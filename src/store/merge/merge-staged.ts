@@ -3,7 +3,7 @@ import type { Dialect } from '../dialect.ts'
 import { type MergeOptions, type MergeReport, noFaults } from '../records/import.ts'
 import { type NamedRow, optionalWhole, text } from '../row.ts'
 import type { Seals } from '../sealing/seals.ts'
-import type { Session } from '../session.ts'
+import { holds, type Session } from '../session.ts'
 import { stageLosers } from './conflict-queries.ts'
 import { writeJournal } from './journal.ts'
 import { keepAnswer } from './kept-answers.ts'
@@ -16,14 +16,10 @@ type MergeParts = Pick<
   'dryRun' | 'takeOver' | 'origins' | 'answering' | 'beforeCommit'
 > & {
   readonly dialect: Dialect
-  readonly seals: Pick<Seals, 'open'>
   readonly merge: MergeStatements
   readonly now: bigint
   readonly rejected: number
-  /** Whether an id is staged twice. */
-  readonly repeats: boolean
-  /** Whether a staged record replaces a stored one. */
-  readonly hasReplaced: boolean
+  readonly left: Left
   readonly storing: Storing
 }
 
@@ -33,36 +29,59 @@ export type Storing = (
   store: () => Promise<void>,
 ) => Promise<void>
 
-/** Merges staged records that conflict with nothing, in the transaction that has checked them. */
+/** The staged records of each file. */
+export type Left = {
+  readonly staged: CountedFiles
+  /** Those that repeat no earlier one. */
+  readonly unique: CountedFiles
+  /** Those of them that change something, and of these the ones that replace a stored record. */
+  readonly changing: CountedFiles
+  readonly replacing: CountedFiles
+}
+
+type LeavingParts = Pick<MergeParts, 'dialect' | 'merge'> & {
+  readonly seals: Pick<Seals, 'open'>
+  /** Whether an id is staged twice. */
+  readonly repeats: boolean
+}
+
+/** Leaves the staged records that change something. In the transaction that stores them. */
+export async function leaveChanging(
+  session: Session,
+  resource: Resource,
+  { repeats, ...parts }: LeavingParts,
+): Promise<Left> {
+  const { merge } = parts
+  const byFile = () =>
+    countByFile(session, 'select file, count(*) as records from staged_line group by file')
+  const staged = await byFile()
+  if (repeats) await session.run(dropRepeats)
+  const unique = repeats ? await byFile() : staged
+  if (!(await holds(session, merge.hasReplaced))) {
+    return { staged, unique, changing: unique, replacing: new Map() }
+  }
+  if (merge.keepDeletions !== undefined) await session.run(merge.keepDeletions)
+  if (isSealedKind(resource)) await replaceDamaged(session, resource, parts)
+  await session.run(merge.dropUnchanged)
+  const changing = await byFile()
+  return { staged, unique, changing, replacing: await countByFile(session, merge.countReplaced) }
+}
+
+/** Merges what is left, once nothing of it conflicts. In the same transaction. */
 export async function mergeStaged(
   session: Session,
   resource: Resource,
   parts: MergeParts,
 ): Promise<MergeReport> {
   const { dialect, merge, now, answering, dryRun, takeOver = false, rejected } = parts
-  const { repeats, hasReplaced, origins = [] } = parts
-  const byFile = (table: 'staged' | 'known') =>
-    countByFile(session, `select file, count(*) as records from ${table} group by file`)
-  const staged = await byFile('staged')
-  if (repeats) await session.run(dropRepeats)
-  const unique = repeats ? await byFile('staged') : staged
-  // Lines that were not staged, because their records are stored as they are.
-  const known = await byFile('known')
-  if (hasReplaced) {
-    if (merge.keepDeletions !== undefined) await session.run(merge.keepDeletions)
-    if (isSealedKind(resource)) await replaceDamaged(session, resource, parts)
-    if (dryRun) await session.run(merge.dropUnchanged)
-    else for (const text of merge.noteDigests) await session.run(text)
-  }
-  const remaining = hasReplaced ? await byFile('staged') : unique
-  const replaced = hasReplaced ? await countByFile(session, merge.countReplaced) : noneByFile
+  const { left, origins = [] } = parts
   if (takeOver) await session.run(merge.held.noteTaken)
   const losers = { text: stageLosers(resource, dialect), values: [now] }
   const withdrawn = takeOver ? (await session.rows(losers)).length : 0
-  const [left, changed] = [sumOf(remaining), sumOf(replaced)]
-  const added = left - changed
+  const [changing, changed] = [sumOf(left.changing), sumOf(left.replacing)]
+  const added = changing - changed
   // Equal repeats within the files are not counted here.
-  const unchanged = sumOf(unique) - left
+  const unchanged = sumOf(left.unique) - changing
   const report = { ...noFaults, rejected, withdrawn, added, changed, unchanged }
   if (dryRun) return report
   const [last] = await session.rows({ text: merge.lastChange })
@@ -82,8 +101,8 @@ export async function mergeStaged(
   for (const [file, { from }] of origins.entries()) {
     if ('clientId' in from) continue
     const countOf = (counted: CountedFiles) => counted.get(file) ?? 0
-    const [records, changed] = [countOf(staged) + countOf(known), countOf(replaced)]
-    const added = countOf(remaining) - changed
+    const [records, changed] = [countOf(left.staged), countOf(left.replacing)]
+    const added = countOf(left.changing) - changed
     // Repeats within the file count as unchanged.
     const counts = { records, added, changed, unchanged: records - added - changed }
     const entry = { importedAt: storedAt, kind: resource.kind, ...from, ...counts }
@@ -101,14 +120,16 @@ export async function mergeStaged(
 async function replaceDamaged(
   session: Session,
   resource: Resource,
-  { dialect, seals, merge }: Pick<MergeParts, 'dialect' | 'seals' | 'merge'>,
+  { dialect, seals, merge }: Omit<LeavingParts, 'repeats'>,
 ): Promise<void> {
   const damaged: number[] = []
-  for await (const row of session.iterate({ text: merge.unchangedBodies })) {
+  for await (const row of session.iterate({ text: merge.sameBodies })) {
     const [customerId, id] = [text(row, 'customer_id'), text(row, 'id')]
     const [body, checksum] = [text(row, 'body'), Number(row.checksum)]
-    const opened = await seals.open(resource, { customerId, id, body, checksum })
-    if ('fault' in opened) damaged.push(Number(row.sequence))
+    const opened = seals.open(resource, { customerId, id, body, checksum })
+    // Most keys are in memory.
+    if ('fault' in (opened instanceof Promise ? await opened : opened))
+      damaged.push(Number(row.sequence))
   }
   if (damaged.length === 0) return
   const isDamaged = dialect.isAnyOf('sequence', dialect.parameter(1, 'bigint[]'))
@@ -120,8 +141,6 @@ async function replaceDamaged(
 
 /** How many records each file has, by its number. A file without one has no entry. */
 type CountedFiles = ReadonlyMap<number, number>
-
-const noneByFile: CountedFiles = new Map()
 
 async function countByFile({ rows }: Session, text: string): Promise<CountedFiles> {
   const found = await rows({ text })

@@ -82,13 +82,12 @@ export function mergeStatements(resource: Resource, dialect: Dialect) {
      * line, its file, the time, the customer and the id.
      */
     stageWithdrawn: stageWithdrawn(resource, dialect),
-    /** What `dropUnchanged` drops, as what follows `from`. */
-    unchanged,
-    /** The stored bodies of those records. */
-    unchangedBodies: `
-      select staged.sequence, staged.customer_id, staged.id, ${storedBody} as body,
-        ${storedChecksum} as checksum
-      from ${unchanged}`,
+    /** The stored bodies, of a kind that is sealed, whose digests are those of the staged ones. */
+    sameBodies: `
+      select staged.sequence, staged.customer_id, staged.id, stored_full.body, stored_full.checksum
+      from staged cross join ${full} as stored_full
+      where stored_full.customer = staged.customer and stored_full.id = staged.id
+        and stored_full.checksum = staged.full_checksum`,
     /**
      * When the records of the staged customers last changed. A merge is later. The customers come
      * first: PostgreSQL would look for each customer of the store in all staged lines.
@@ -98,7 +97,6 @@ export function mergeStatements(resource: Resource, dialect: Dialect) {
       from (select distinct customer from staged) as merged
       join ${tableName('revision')} as revision
         on revision.customer = merged.customer and revision.kind = '${resource.kind}'`,
-    noteDigests: noteDigests(resource, dialect, unchanged),
     dropUnchanged: `
       delete from staged_line where sequence in (select staged.sequence from ${unchanged})`,
     /** Runs before `changes`, and again adds nothing. */
@@ -156,6 +154,7 @@ function rowSets(resource: Resource, dialect: Dialect) {
          and stored.deleted_at is not distinct from staged.deleted_at
          and stored.updated_at is not distinct from staged.updated_at
          and stored.source_version is not distinct from staged.source_version
+         and stored.id_taken = (staged.id_taken = 1)
          ${derived.map(([is, derives]) => `and ${is} is not distinct from ${derives}`).join(' ')}`
   return { pairs, replaced, replacedInFull, unchanged, storedBody, storedChecksum }
 }
@@ -169,32 +168,7 @@ function keepDeletions(table: string, dialect: Dialect): string {
         select 1 from ${table} as stored where ${isSame} and stored.deleted = true)`
 }
 
-/**
- * What an import runs in place of `dropUnchanged`: the line of an unchanged record becomes a known
- * one, and its digest that of the record. It differs where the same content came in another format.
- */
-function noteDigests(resource: Resource, dialect: Dialect, unchanged: string): readonly string[] {
-  const table = dialect.tableName(resource.table)
-  return [
-    `insert into known (sequence, file, line, id, digest)
-       select staged.sequence, staged.file, staged.line, staged.id, staged.source_digest
-       from ${unchanged}`,
-    `update ${table} as kept set source_digest = found.source_digest
-       from (
-         select stored.customer, stored.deleted, stored.position, staged.source_digest
-         from staged cross join ${table} as stored
-         where staged.sequence in (select sequence from known) and ${sameRecord(dialect)}
-           and staged.source_digest is not null
-           and staged.source_digest is distinct from stored.source_digest
-       ) as found
-       where kept.customer = found.customer and kept.deleted = found.deleted
-         and kept.position = found.position`,
-    `delete from staged_line
-       where exists (select 1 from known where known.sequence = staged_line.sequence)`,
-  ]
-}
-
-/** The record keeps all that is stored of it, and has no line that an import could know it by. */
+/** The record keeps all that is stored of it. */
 function stageWithdrawn(resource: Resource, dialect: Dialect): string {
   const { parameter, listedId } = dialect
   const { tables, on } = storedInFull(resource, dialect)
@@ -217,40 +191,25 @@ type StagedAs = {
   readonly deletedAt: string
   readonly idTaken: string
   readonly isLoser: string
-  /** The next numbers unless given. */
-  readonly sequence?: string
-  readonly raw?: string
-  readonly keepsDeletion?: string
 }
 
 /** Stages stored records, as those that are withdrawn; `from` and its rows follow. */
 export function stageStored(
   resource: Resource,
   dialect: Dialect,
-  {
-    line,
-    file,
-    deletedAt,
-    idTaken,
-    isLoser,
-    raw = 'null',
-    keepsDeletion = '0',
-    ...place
-  }: StagedAs,
+  { line, file, deletedAt, idTaken, isLoser }: StagedAs,
 ): string {
-  const next = '(select coalesce(max(sequence), 0) from staged_line) + row_number() over ()'
-  const { sequence = next } = place
   const members = memberColumns(resource)
   const hasMask = resource.mask !== undefined
   const full = hasMask ? 'stored_full' : 'stored'
   const kept = ['position', ...members, 'updated_at', 'source_version']
   return `
-      insert into staged_line (sequence, line, file, raw, customer_id, id, ${kept.join(', ')}, full_body, full_checksum,
+      insert into staged_line (sequence, line, file, customer_id, id, ${kept.join(', ')}, full_body, full_checksum,
         masked, masked_checksum, deleted_at, keeps_deletion, id_taken, is_loser, mends)
-      select ${sequence}, ${line}, ${file}, ${raw},
+      select (select coalesce(max(sequence), 0) from staged_line) + row_number() over (), ${line}, ${file},
         ${[customerId(dialect, 'stored.customer'), dialect.listedId.of('stored'), ...kept.map((column) => `stored.${column}`)].join(', ')}, ${full}.body, ${full}.checksum,
         ${hasMask ? 'stored.body, stored.checksum' : 'null, null'},
-        coalesce(stored.deleted_at, ${deletedAt}), ${keepsDeletion}, ${idTaken}, ${isLoser}, 0`
+        coalesce(stored.deleted_at, ${deletedAt}), 0, ${idTaken}, ${isLoser}, 0`
 }
 
 /** The stored rows of a kind, and beside them the unmasked ones if it has a mask. */
@@ -276,12 +235,12 @@ function insertRecords(resource: Resource, { tableName, ...dialect }: Dialect): 
   return `insert into ${tableName(resource.table)} (
          customer, deleted, position, ${members.join(', ')}, body,
          deleted_at, updated_at, source_version, stored_at,
-         change, id_taken, event, checksum, source_digest,
+         change, id_taken, event, checksum,
          origin, origin_line)
        select owner.number, staged.deleted_at is not null, staged.position, ${members.map((column) => `staged.${column}`).join(', ')}, ${body},
          deleted_at, updated_at, source_version, ${timeOfMerge(dialect)},
          owner.changes + row_number() over (partition by owner.number order by ${order}), id_taken = 1,
-         ${eventOf('staged')}, ${checksum}, source_digest,
+         ${eventOf('staged')}, ${checksum},
          case when is_loser = 1 then source.taker else source.origin end, staged.line - source.lines_before
        from staged_line as staged cross join ${tableName('customer')} as owner
          left join staged_origin as source on source.file = staged.file

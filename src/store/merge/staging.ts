@@ -1,7 +1,7 @@
 import { isSealedKind, type Resource } from '../../contract/resource.ts'
 import type { Dialect } from '../dialect.ts'
 import { bodyChecksum } from '../integrity/checksum.ts'
-import type { KnownLine, SealedRecord } from '../records/import.ts'
+import type { SealedRecord } from '../records/import.ts'
 import { customerNumber } from '../schema/customers.ts'
 import { memberColumns } from '../schema/tables.ts'
 import type { StagedValue, Staging } from '../session.ts'
@@ -42,7 +42,6 @@ const stagedColumns = (resource: Resource): readonly string[] => [
   'masked',
   'masked_checksum',
   'keeps_deletion',
-  'source_digest',
   'key_id',
   'mends',
 ]
@@ -63,27 +62,8 @@ const typeOf = (column: string, { types }: Dialect): string =>
     updated_at: 'bigint',
     source_version: 'bigint',
     keeps_deletion: 'smallint',
-    source_digest: 'bigint',
     mends: 'smallint',
   })[column] ?? types.key
-
-/** Lines that are not staged, because their records are stored as they are. */
-export const knownStaging = ({ types }: Dialect): Staging => ({
-  table: 'known',
-  columns: {
-    sequence: types.rowNumber,
-    file: 'integer',
-    line: 'bigint',
-    raw: 'text',
-    id: types.id,
-    digest: 'bigint',
-  },
-})
-
-export const knownRow = (
-  sequence: number,
-  { file, line, raw, id, digest }: KnownLine,
-): readonly StagedValue[] => [sequence, file, line, raw ?? null, id, digest]
 
 /** Creates the staging tables of single records, which a session keeps. */
 export const createPutStaging = (staging: Staging, { types }: Dialect): string => `
@@ -126,16 +106,10 @@ const createLetGo = (onCommit: string): string => `
  * looks up the numbers that it needs: to store them in each line would write all lines again.
  * `rejected` has the faults of the records that are left out.
  */
-export const createImportStaging = (
-  staging: Staging,
-  known: Staging,
-  dialect: Dialect,
-  onCommit = '',
-): string => `
+export const createImportStaging = (staging: Staging, dialect: Dialect, onCommit = ''): string => `
   ${createStaging(staging, '', onCommit)};
   ${createLetGo(onCommit)};
   create temporary view staged as ${dialect.numbered('staged_line')};
-  create temporary table known (${declared(known.columns)}) ${onCommit};
   create temporary table rejected (file integer, line bigint, member text, code text,
     other_line bigint, holder text, holder_customer text, value text, networks text, raw text) ${onCommit}`
 
@@ -149,7 +123,6 @@ export const dropImportStaging = `
   drop table staged_line;
   drop table staged_origin;
   drop table let_go;
-  drop table known;
   drop table rejected`
 
 export const indexStaged = 'create index staged_by_id on staged_line (id)'
@@ -185,7 +158,6 @@ export const stagedValues = (record: SealedRecord, sequence = 0) => ({
   masked_checksum: record.masked === null ? null : bodyChecksum(record.customerId, record.masked),
   deleted_at: record.deletedAt ?? null,
   keeps_deletion: record.deletedAt === undefined ? 1 : 0,
-  source_digest: record.sourceDigest ?? null,
   key_id: record.keyId,
   mends: record.mends === true ? 1 : 0,
   updated_at: record.updatedAt,

@@ -11,8 +11,6 @@ export type StorableRecord = {
   readonly file?: number
   /** As it came, where `merge` is to pass on the records that it rejects. */
   readonly raw?: string | undefined
-  /** Digests where it came from and its stored content; see `intake/source-digest.ts`. */
-  readonly digestSource?: DigestSource | undefined
   readonly customerId: string
   readonly id: string
   readonly position: Position
@@ -29,41 +27,15 @@ export type StorableRecord = {
   readonly sourceVersion: bigint | null
 }
 
-/** A digest of a source and of what is stored, with the key of a customer for sealed kinds. */
-export type DigestSource = (content: string, key: Uint8Array | undefined) => bigint
-
 /** A record whose full body is as it will be stored. */
-export type SealedRecord = Omit<StorableRecord, 'full' | 'digestSource' | 'privateTerms'> & {
+export type SealedRecord = Omit<StorableRecord, 'full' | 'privateTerms'> & {
   readonly stored: string
   /** Of the body: a keyed digest for kinds that are sealed, or else a CRC. */
   readonly checksum: number
   /** The key of its customer, for kinds that are sealed. */
   readonly keyId: string | null
-  readonly sourceDigest?: bigint | undefined
   /** Whether the stored body is damaged, so that the same content replaces it. */
   readonly mends?: boolean
-}
-
-/** A line whose record is stored as the line would store it. */
-export type KnownLine = {
-  readonly file: number
-  readonly line: number
-  readonly id: string
-  /** The one that is stored with the record. */
-  readonly digest: bigint
-  /** As it came, where `merge` is to pass on the records that it rejects. */
-  readonly raw?: string | undefined
-}
-
-/** A stored record that a line may be the same as. */
-export type KnownRecord = {
-  readonly id: string
-  readonly customerId: string
-  /** Everything stored of it, as `contentOf` has it of a staged record. */
-  readonly content: string
-  readonly sourceDigest: bigint | null
-  /** What digests of its source are made with, for kinds that are sealed. */
-  readonly key: Uint8Array | undefined
 }
 
 /** How a reason names another line of the import. */
@@ -84,16 +56,6 @@ export type LoadOptions = {
 export type OnStep = (step: Exclude<WaitCode, 'slot'> | 'checking' | 'merging') => void
 
 export type RecordLoad = {
-  /** Whether nothing of the kind was ever stored when the load began. */
-  readonly isFirst: boolean
-  /** The stored records that have these ids. */
-  stored(ids: readonly string[]): Promise<readonly KnownRecord[]>
-  /**
-   * Notes a line that need not be staged. `merge` refuses the file if another writer has changed
-   * its record since. Apart from that, it reports and stores what it would if the line was staged.
-   * Returns a promise as `stage` does.
-   */
-  noteKnown(line: KnownLine): Promise<void> | undefined
   /** Returns a promise when the store cannot keep up; await it before staging the next record. */
   stage(record: StorableRecord): Promise<void> | undefined
   /** The faults that `merge` would find, without a transaction. */
@@ -218,11 +180,3 @@ export type MergeReport = FoundFaults & {
   readonly changed: number
   readonly unchanged: number
 }
-
-/** The fault of an import whose known records were changed before its merge. */
-export const CHANGED_MEANWHILE = {
-  line: 0,
-  member: 'file',
-  code: 'changed_meanwhile',
-  reason: 'has records that another writer changed while it was read; import it again',
-} as const

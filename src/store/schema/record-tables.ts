@@ -10,6 +10,9 @@ import { hasHiddenStatus, memberColumns, searchedColumns } from './tables.ts'
  * `_by_change` holds always: it keeps the planner from looking a record up by its customer alone.
  * A record of a kind without deletions is `deleted` once it is withdrawn: it keeps its row and its
  * id, but no other unique value. It has lost its id too where `id_taken` says so.
+ *
+ * Nothing uses `source_digest` any more. It stays: SQLite would write the whole table again without
+ * it, and a server of an earlier version may still write it.
  */
 export function createKind(
   resource: Resource,

@@ -62,6 +62,9 @@ export const filterValue = (
   column: string,
 ): string => (column === exclusive?.member ? jsonMember(body, column) : `${row}.${column}`)
 
+/** Whether a row `stored` is the record of its id, which another customer's record may have. */
+export const isLive = 'stored.stored_at >= 0 and stored.id_taken = false'
+
 /** A row that is not of a withdrawn record. A deleted fiat account that has its id is current. */
 export const isCurrent = ({ deletable }: Resource, row: string): string =>
   deletable ? `${row}.id_taken = false` : `${row}.deleted = false`

@@ -12,7 +12,6 @@ import {
   sealBody,
 } from '../../vault/sealed-body.ts'
 import { bodyChecksum } from '../integrity/checksum.ts'
-import { contentOf } from '../integrity/record-content.ts'
 import type { SealedRecord, StorableRecord } from '../records/import.ts'
 import { addPrivateTerms } from '../records/terms.ts'
 import { StoreDamaged } from '../unavailable.ts'
@@ -54,8 +53,6 @@ export type Seals = {
   open(resource: Resource, stored: StoredBody): Opened | Promise<Opened>
   /** The same for a get of a customer, which often asks for the same record again. */
   openOften(resource: Resource, stored: StoredBody): Opened | Promise<Opened>
-  /** The key that digests of a customer's sources are made with. */
-  keyOf(customerId: string): CustomerKey | Promise<CustomerKey>
   /** The current key of a customer, if it is in memory. */
   known(customerId: string): CustomerKey | undefined
   /** Reads the keys of a customer again, after the store has refused one. */
@@ -122,7 +119,6 @@ export function openSeals({ source, metrics, ...deps }: SealsDeps): Seals {
   return {
     form,
     keys,
-    keyOf,
     known: (customerId) => keys.known(customerId)?.current,
     forget: keys.forget,
     seal: (resource, record, made) => {
@@ -174,11 +170,12 @@ export const openInClear = ({ customerId, body, checksum }: Omit<StoredBody, 'id
     : { fault: 'its body does not match its checksum' }
 
 /** A record of a kind that is not sealed. */
-function inClear({ full, digestSource, privateTerms: _, ...record }: StorableRecord): SealedRecord {
-  const checksum = bodyChecksum(record.customerId, full)
-  const sealed = { ...record, stored: full, checksum, keyId: null }
-  return { ...sealed, sourceDigest: digestSource?.(contentOf(sealed), undefined) }
-}
+const inClear = ({ full, privateTerms: _, ...record }: StorableRecord): SealedRecord => ({
+  ...record,
+  stored: full,
+  checksum: bodyChecksum(record.customerId, full),
+  keyId: null,
+})
 
 /** A body in the form in which it is to be stored. */
 export const inForm = (form: Form, key: CustomerKey, place: BodyPlace, body: string): string =>
@@ -192,14 +189,13 @@ export function sealRecord(
   given: StorableRecord,
 ): SealedRecord {
   if (!isSealedKind(resource)) return inClear(given)
-  const { full, digestSource, privateTerms: _, ...rest } = given
+  const { full, privateTerms: _, ...rest } = given
   const record = { ...rest, members: sealTerms(key, resource, given) }
   const { kind } = resource
   const { customerId, id } = record
   const digest = digestOf(key, kind, id, full)
   const stored = inForm(form, key, { customerId, kind, id, digest }, full)
-  const sealed = { ...record, stored, checksum: digest, keyId: key.id }
-  return { ...sealed, sourceDigest: digestSource?.(contentOf(sealed), key.digesting) }
+  return { ...record, stored, checksum: digest, keyId: key.id }
 }
 
 /** The members of a record, with its private terms. */

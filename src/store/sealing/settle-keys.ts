@@ -48,7 +48,6 @@ export async function settleKeys(
   }
 }
 
-/** A line loses the digest of its source, which the old key has made. */
 async function resealStaged(
   { rows }: Session,
   { dialect, seals }: Deps,
@@ -70,7 +69,7 @@ async function resealStaged(
     const sealed = found.map((row) => sealAgain(row, kind, seals.form, { old, current }))
     await rows({
       text: `update staged_line set full_body = again.body, full_checksum = again.digest,
-          key_id = ${parameter(4, 'text')}, source_digest = null
+          key_id = ${parameter(4, 'text')}
         from ${dialect.unnest('again', { sequence: 'bigint[]', body: 'text[]', digest: 'bigint[]' })}
         where staged_line.sequence = again.sequence`,
       values: [

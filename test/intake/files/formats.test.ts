@@ -28,7 +28,7 @@ async function entriesOf(
   writeFileSync(path, content)
   const file = await openRecordFile(path, resourceOf(kind).record, silence)
   // What is kept for rejected records is tested with them, in test/cli/import-files.test.ts.
-  return Array.fromAsync(file.entries(), ({ raw: _, ...entry }) => entry as Entry)
+  return Array.fromAsync(file.entries, ({ raw: _, ...entry }) => entry as Entry)
 }
 
 describe('NDJSON', () => {
@@ -235,7 +235,7 @@ describe('CSV', () => {
     const path = join(folder, 'blank.csv')
     writeFileSync(path, 'id,status\n,\n1,PENDING\n"",""\n,,,,\n\n')
     const file = await openRecordFile(path, resourceOf('fiat-accounts').record, silence)
-    assert.equal((await Array.fromAsync(file.entries())).length, 1)
+    assert.equal((await Array.fromAsync(file.entries)).length, 1)
     assert.equal(file.blankRows(), 3)
   })
 

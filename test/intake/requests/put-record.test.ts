@@ -1,12 +1,6 @@
 import assert from 'node:assert/strict'
-import { Readable } from 'node:stream'
 import { describe, test } from 'node:test'
-import { importEntries } from '../../../src/intake/files/import-file.ts'
-import { readNdjson } from '../../../src/intake/files/reading/lines.ts'
-import type { InputFile } from '../../../src/intake/files/stage-file.ts'
-import { recordRules } from '../../../src/intake/record-rules.ts'
 import { writeScope } from '../../../src/operations/ingest/stored-records.ts'
-import { fiatAccount } from '../../../src/resources/fiat-account.ts'
 import { describeService } from '../../support/describe-service.ts'
 import type { Called } from '../../support/harness.ts'
 import { operatorToken } from '../../support/operator-token.ts'
@@ -64,36 +58,6 @@ describe('a record that is put', () => {
     assert.deepEqual([changed.status, changed.body], [200, { outcome: 'changed' }])
     assert.notEqual(changed.headers.get('etag'), etag)
     assert.equal((await get('fiat-accounts', anId(101))).body.status, 'APPROVED')
-  })
-
-  test('is known by its bytes when a file has them', async () => {
-    const own = aFiatAccount({ id: anId(120), customer_id: 'newco' })
-    const { customer_id: _, ...given } = aFiatAccount({ id: anId(121) })
-    await put('fiat-accounts', own)
-    await put('fiat-accounts', given, { token: bound })
-    const other = { ...own, id: anId(122) }
-    const { id, ...withoutId } = other
-    const body = JSON.stringify(withoutId)
-    await put('fiat-accounts', { id }, { body })
-    const lines = [own, given, other].map((record) => JSON.stringify(record)).join('\n')
-    const { store, config } = service.parts
-    const unknown = async (customerId: string | undefined): Promise<readonly number[]> => {
-      const found: number[] = []
-      const entries: InputFile['entries'] = async function* (findKnown) {
-        const chunks = Readable.from([Buffer.from(lines)])
-        for await (const entry of readNdjson(chunks, undefined, findKnown)) {
-          if (!('known' in entry)) found.push(entry.line)
-          yield entry
-        }
-      }
-      const options = { dryRun: false, allowOlder: false, rules: recordRules(config), customerId }
-      await importEntries(store, fiatAccount.resource, entries, options)
-      return found
-    }
-    // A body without an id has other bytes than any line.
-    assert.deepEqual(await unknown('newco'), [3])
-    // The first import has noted the bytes of its line.
-    assert.deepEqual(await unknown(undefined), [2])
   })
 
   test('is replaced only if the version is the one that If-Match names', async () => {

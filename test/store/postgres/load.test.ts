@@ -52,7 +52,7 @@ test('an import that waits for its input holds no session, so it does not delay 
 test('an import leaves nothing in the session that it used', async () => {
   const temporary = `
     select count(*) from pg_class where relpersistence = 't' and relkind = 'r'
-      and relname in ('staged', 'staged_origin', 'known', 'rejected')`
+      and relname in ('staged_line', 'staged_origin', 'let_go', 'rejected')`
   const load = await tested.store.operator.beginLoad(resource)
   await stage(load, 10_000, 10)
   const options = { ...merged, allowOlder: true, reject: () => {} }

@@ -8,7 +8,6 @@ import {
   createImportStaging,
   createPutStaging,
   indexStaged,
-  knownStaging,
   numberStaged,
   stagingOf,
   stagingOfAll,
@@ -54,7 +53,7 @@ const accounts = (customer: string, first: number, rows: number) => `
 const staging = stagingOf(resource, dialect)
 const ofImport = {
   settings: bulkTransaction(STATEMENT_MS),
-  create: createImportStaging(staging, knownStaging(dialect), dialect, 'on commit drop'),
+  create: createImportStaging(staging, dialect, 'on commit drop'),
   fill: '',
 }
 const ofPuts = {

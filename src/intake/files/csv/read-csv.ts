@@ -1,17 +1,8 @@
-import { hash } from 'node:crypto'
 import type { TSchema } from 'typebox'
 import { counted } from '../../../values/counted.ts'
 import type { Entry } from '../../entry.ts'
-import { latin1 } from '../../source-digest.ts'
 import { UnreadableFile } from '../reading/lines.ts'
-import {
-  type FindKnown,
-  type Format,
-  type Known,
-  type RawEntry,
-  readEntries,
-  type Sources,
-} from '../reading/read-entries.ts'
+import { type Format, type RawEntry, readEntries } from '../reading/read-entries.ts'
 import { boundRows } from './bound-rows.ts'
 import { cellReader, reasonOf } from './cells.ts'
 import { refuseOtherEncodings } from './encoding.ts'
@@ -28,12 +19,10 @@ export const readCsv = (
   chunks: AsyncIterable<Uint8Array>,
   schema: TSchema,
   options: CsvOptions = {},
-  findKnown?: FindKnown,
-): AsyncIterable<Entry | Known> =>
+): AsyncIterable<Entry> =>
   readEntries(
     refuseOtherEncodings(boundRows(chunks, options.delimiter ?? COMMA)),
     csv(schema, options),
-    findKnown,
   )
 
 const COMMA = ','
@@ -54,7 +43,7 @@ function csv(
   { delimiter = COMMA, nullText, onHeader, onBlankRow }: CsvOptions,
 ): Format {
   const rows = rowSplitter()
-  let header: Header | undefined
+  let header: readonly Column[] | undefined
   const cellsOf = cellReader(delimiter)
   const afterHeader = function* (found: Iterable<RawEntry>): Iterable<RawEntry> {
     for (const row of found) {
@@ -65,13 +54,11 @@ function csv(
       const { cells, control } = cellsOf(row)
       if (control !== undefined)
         throw new UnreadableFile(`the header ${reasonOf(control)}`, row.line)
-      const columns = readHeader(cells, schema, delimiter)
-      const line = Buffer.from(row.raw).toString('utf8')
-      header = { columns, sources: sourcesOf(columns, [line, delimiter, nullText ?? null]) }
-      onHeader?.(line)
+      header = readHeader(cells, schema, delimiter)
+      onHeader?.(Buffer.from(row.raw).toString('utf8'))
     }
   }
-  const read = (): Header => {
+  const read = (): readonly Column[] => {
     if (header === undefined) throw new UnreadableFile('is empty; CSV starts with a header line')
     return header
   }
@@ -82,7 +69,7 @@ function csv(
       read()
     },
     parse: (row) => {
-      const { columns } = read()
+      const columns = read()
       const { cells, control } = cellsOf(row)
       if (cells.every((cell) => cell === '')) {
         onBlankRow?.()
@@ -96,25 +83,6 @@ function csv(
       }
       return { ...row, value: nest(columns, cells, schema, nullText) }
     },
-    skip: () => {},
-    sources: () => read().sources,
-  }
-}
-
-type Header = { readonly columns: readonly Column[]; readonly sources: Sources }
-
-const UUID = '[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}'
-
-function sourcesOf(columns: readonly Column[], form: readonly (string | null)[]): Sources {
-  const [, delimiter] = form
-  const at = columns.findIndex(({ path }) => path.length === 1 && path[0] === 'id')
-  const end = `\\x${delimiter?.charCodeAt(0).toString(16).padStart(2, '0')}`
-  const cell = `(?:"[^"]*(?:""[^"]*)*"|[^"${end}]*)${end}`
-  const idCell = new RegExp(`^(?:${cell}){${Math.max(at, 0)}}"?(${UUID})"?(?:${end}|$)`)
-  return {
-    form: hash('sha256', JSON.stringify(form), 'base64'),
-    textOf: ({ raw }) => latin1(raw),
-    idIn: (text) => (at < 0 ? undefined : idCell.exec(text)?.[1]?.toLowerCase()),
   }
 }
 

@@ -1,24 +1,15 @@
 import { limits } from '../../../platform/limits.ts'
 import { isJsonBlank } from '../../../values/scan-json.ts'
 import { type Entry, parseEntry } from '../../entry.ts'
-import { jsonSources, longerThanRecord, UnreadableFile } from './lines.ts'
-import {
-  type FindKnown,
-  type Format,
-  type Known,
-  openRest,
-  type RawEntry,
-  readEntries,
-} from './read-entries.ts'
+import { longerThanRecord, UnreadableFile } from './lines.ts'
+import { type Format, openRest, type RawEntry, readEntries } from './read-entries.ts'
 
 /**
  * Reads the elements of one JSON array, each with its line, which npm's streaming parsers do not
  * report. This only splits the bytes at commas; JSON.parse reads each element.
  */
-export const readJsonArray = (
-  chunks: AsyncIterable<Uint8Array>,
-  findKnown?: FindKnown,
-): AsyncIterable<Entry | Known> => readEntries(chunks, jsonArray(), findKnown)
+export const readJsonArray = (chunks: AsyncIterable<Uint8Array>): AsyncIterable<Entry> =>
+  readEntries(chunks, jsonArray())
 
 const code = { quote: 0x22, backslash: 0x5c, newline: 0x0a, return: 0x0d, comma: 0x2c } as const
 /** `[` and `{`, `]` and `}`. They differ in one bit. */
@@ -107,8 +98,6 @@ function jsonArray(): Format {
       const reason = 'has a comma without a record'
       return parseEntry(at, raw) ?? { line: at, code: 'not_json', reason }
     },
-    skip: () => {},
-    sources: () => jsonSources,
   }
 }
 

@@ -1,16 +1,7 @@
 import { limits } from '../../../platform/limits.ts'
 import type { Pace } from '../../../platform/time-slices.ts'
 import { type Entry, parseEntry } from '../../entry.ts'
-import { JSON_FORM, jsonText } from '../../source-digest.ts'
-import {
-  type FindKnown,
-  type Format,
-  type Known,
-  openRest,
-  type RawEntry,
-  readEntries,
-  type Sources,
-} from './read-entries.ts'
+import { type Format, openRest, type RawEntry, readEntries } from './read-entries.ts'
 
 /**
  * Begins each line of a file of rejected records that is a note, such as a reason. The first line
@@ -47,12 +38,10 @@ const NEWLINE = 0x0a
 export const readNdjson = (
   chunks: AsyncIterable<Uint8Array>,
   reading: LineReading = fileReading,
-  findKnown?: FindKnown,
-): AsyncIterable<Entry | Known> => readEntries(chunks, ndjson(reading), findKnown, reading.pace)
+): AsyncIterable<Entry> => readEntries(chunks, ndjson(reading), reading.pace)
 
 function ndjson(reading: LineReading): Format {
   const rest = openRest()
-  const { parse, skip } = openParser(reading)
   let line = 0
   let hasNotes = false
   /** Undefined for a note. */
@@ -85,46 +74,27 @@ function ndjson(reading: LineReading): Format {
       const entry = entryOf(rest.take(Buffer.alloc(0)))
       if (entry !== undefined) yield entry
     },
-    parse,
-    skip,
-    sources: () => jsonSources,
+    parse: openParser(reading),
   }
 }
 
 /** Parses one line after the other, and bounds the blank ones, in a row and in all. */
-function openParser({ blankLinesMax }: LineReading): Pick<Format, 'parse' | 'skip'> {
+function openParser({ blankLinesMax }: LineReading): Format['parse'] {
   let [inRow, inAll] = [0, 0]
-  const skip = () => {
-    inRow = 0
+  return ({ line, raw }) => {
+    const entry = parseEntry(line, raw)
+    if (entry !== undefined) {
+      inRow = 0
+      return entry
+    }
+    inRow += 1
+    inAll += 1
+    if (inRow > limits.blankLinesMax) throw tooManyBlankLines(line)
+    if (inAll > blankLinesMax) {
+      throw new UnreadableFile(`has more than ${blankLinesMax} blank lines`, line)
+    }
+    return undefined
   }
-  return {
-    skip,
-    parse: ({ line, raw }) => {
-      const entry = parseEntry(line, raw)
-      if (entry !== undefined) {
-        skip()
-        return entry
-      }
-      inRow += 1
-      inAll += 1
-      if (inRow > limits.blankLinesMax) throw tooManyBlankLines(line)
-      if (inAll > blankLinesMax) {
-        throw new UnreadableFile(`has more than ${blankLinesMax} blank lines`, line)
-      }
-      return undefined
-    },
-  }
-}
-
-/** Of records that are one JSON object each. */
-export const jsonSources: Sources = {
-  form: JSON_FORM,
-  textOf: ({ raw }) => jsonText(raw),
-  idIn: (text) => {
-    const [, id] =
-      /"id"\s*:\s*"([0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})"/.exec(text) ?? []
-    return id?.toLowerCase()
-  },
 }
 
 export const longerThanRecord = (what: string): string =>

@@ -12,14 +12,12 @@ import { type CsvOptions, readCsv } from '../csv/read-csv.ts'
 import { readContent } from './content.ts'
 import { readJsonArray } from './json-array.ts'
 import { readNdjson, UnreadableFile } from './lines.ts'
-import type { FindKnown, Known } from './read-entries.ts'
 
 /** An open file of records. `bytesRead` counts the bytes before decompression. */
 export type RecordFile = {
   /** Without its folder; `-` is standard input. */
   readonly name: string
-  /** For one call. Entries that are known are not parsed. */
-  readonly entries: (findKnown?: FindKnown) => AsyncIterable<Entry | Known>
+  readonly entries: AsyncIterable<Entry>
   readonly bytesTotal: number | undefined
   readonly bytesRead: () => number
   /** The SHA-256 of the bytes before decompression, in hex. For after the last entry. */
@@ -77,10 +75,11 @@ export async function openRecordFile(
     return endedBySilence(readContent(open(), { isGzip, bytesRead: file.bytesRead }), silence)
   }
   // What follows the last record is still read, for the digest.
-  const closedUnlessWhole = async function* <T>(entries: AsyncIterable<T>): AsyncIterable<T> {
+  const entries = async function* (): AsyncIterable<Entry> {
     let isWhole = false
     try {
-      yield* entries
+      const options = { delimiter, nullText, onHeader, onBlankRow }
+      yield* read({ chunks: contentOf(), schema, options })
       isWhole = true
     } finally {
       if (!isWhole) opened?.destroy()
@@ -91,10 +90,7 @@ export async function openRecordFile(
     header: () => header,
     blankRows: () => blankRows,
     stop: () => void opened?.destroy(new UnreadableFile('the import was ended')),
-    entries: async function* (findKnown) {
-      const options = { delimiter, nullText, onHeader, onBlankRow }
-      yield* closedUnlessWhole(read({ chunks: contentOf(), schema, options, findKnown }))
-    },
+    entries: entries(),
     sha256: async () => {
       // Padding may follow the end of what is compressed.
       const silence = { source: open(), secondsMax: silenceSecondsMax }
@@ -108,16 +104,15 @@ type Reader = (source: {
   readonly chunks: AsyncIterable<Uint8Array>
   readonly schema: TSchema
   readonly options: CsvOptions
-  readonly findKnown: FindKnown | undefined
-}) => AsyncIterable<Entry | Known>
+}) => AsyncIterable<Entry>
 
-const ndjson: Reader = ({ chunks, findKnown }) => readNdjson(chunks, undefined, findKnown)
+const ndjson: Reader = ({ chunks }) => readNdjson(chunks)
 
 const readers: ReadonlyMap<string, Reader> = new Map([
   ['ndjson', ndjson],
   ['jsonl', ndjson],
-  ['json', ({ chunks, findKnown }) => readJsonArray(chunks, findKnown)],
-  ['csv', ({ chunks, schema, options, findKnown }) => readCsv(chunks, schema, options, findKnown)],
+  ['json', ({ chunks }) => readJsonArray(chunks)],
+  ['csv', ({ chunks, schema, options }) => readCsv(chunks, schema, options)],
 ])
 
 function readerOf(path: string): Reader {

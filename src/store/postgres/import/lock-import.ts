@@ -1,7 +1,6 @@
 import type { Resource } from '../../../contract/resource.ts'
 import { otherCustomers } from '../../merge/conflict-queries.ts'
-import { holds } from '../../merge/known-records.ts'
-import type { Session } from '../../session.ts'
+import { holds, type Session } from '../../session.ts'
 import { dialect } from '../dialect.ts'
 
 const customer = dialect.tableName('customer')

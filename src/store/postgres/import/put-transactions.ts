@@ -33,7 +33,7 @@ export const putTransactions = (servers: Servers): PutTransactions => ({
 
 /** Drops the staging tables that another transaction has left to the session. */
 export const dropStaging =
-  'drop view if exists pg_temp.staged; drop table if exists pg_temp.staged_line, pg_temp.staged_origin, pg_temp.let_go, pg_temp.known, pg_temp.rejected'
+  'drop view if exists pg_temp.staged; drop table if exists pg_temp.staged_line, pg_temp.staged_origin, pg_temp.let_go, pg_temp.rejected'
 
 const created = `
   ${dropStaging};

@@ -3,7 +3,7 @@ import type { Resource } from '../../../contract/resource.ts'
 import type { Clock } from '../../../platform/clock.ts'
 import { limits } from '../../../platform/limits.ts'
 import { loadRecords, type StagingArea } from '../../merge/load-records.ts'
-import { createImportStaging, knownStaging, stagingOf } from '../../merge/staging.ts'
+import { createImportStaging, stagingOf } from '../../merge/staging.ts'
 import type { LineName, RecordLoad } from '../../records/import.ts'
 import { type NamedRow, text } from '../../row.ts'
 import type { Seals } from '../../sealing/seals.ts'
@@ -16,7 +16,7 @@ import { transact } from '../cluster/transaction.ts'
 import { dialect } from '../dialect.ts'
 import { type Connection, hexOf } from '../driver/connection.ts'
 import { bulkTransaction, setLocal } from '../driver/sessions.ts'
-import { rowsOf, sessionOf } from '../session.ts'
+import { sessionOf } from '../session.ts'
 import { lockCustomers, someIsLocked } from './lock-import.ts'
 import { dropStaging } from './put-transactions.ts'
 
@@ -52,24 +52,18 @@ function openArea(
   resource: Resource,
 ): StagingArea {
   const lines = { staging: stagingOf(resource, dialect), spool: spools.open() }
-  const known = { staging: knownStaging(dialect), spool: spools.open() }
   const prepareTables = [
     setLocal(bulkTransaction(mergeMs)),
     dropStaging,
-    createImportStaging(lines.staging, known.staging, dialect, 'on commit drop'),
+    createImportStaging(lines.staging, dialect, 'on commit drop'),
   ].join('; ')
   const fill = async (connection: Connection) => {
     await connection.execute(prepareTables)
     await copySpool(connection, lines)
     await connection.execute('analyze staged_line')
-    if (known.spool.isEmpty()) return
-    await copySpool(connection, known)
-    await connection.execute('analyze known')
   }
   return {
-    reader: rowsOf(servers),
     stage: (row) => lines.spool.write(copyLine(row)),
-    noteKnown: (row) => known.spool.write(copyLine(row)),
     withStaged: async (work, onStep) => {
       onStep?.('session')
       let changed: readonly string[] | undefined = []
@@ -79,16 +73,17 @@ function openArea(
         const session = sessionOf(connection)
         return await work({
           session,
-          locked: async (hold, merge, takeOver) => {
-            onStep?.('customer_lock')
-            const lock = async () => {
-              await session.run(lockCustomers(resource, takeOver))
-              await hold()
+          locked: async ({ leave, hold, store }, takeOver) => {
+            const step = (name: 'customer_lock' | 'checking', work: () => Promise<void>) => {
+              onStep?.(name)
+              return unlessAborted(connection, signal, work)
             }
-            await unlessAborted(connection, signal, lock)
+            await step('customer_lock', () => session.run(lockCustomers(resource, takeOver)))
+            await step('checking', leave)
+            await step('customer_lock', hold)
             if (await someIsLocked(session, resource, takeOver)) throw new LockedMeanwhile()
             onStep?.('checking')
-            const report = await merge()
+            const report = await store()
             changed = takeOver ? undefined : (await session.rows(stagedCustomers)).map(customerOf)
             return report
           },
@@ -105,10 +100,7 @@ function openArea(
       notifier.note(changed)
       return result
     },
-    close: async () => {
-      await lines.spool.close()
-      await known.spool.close()
-    },
+    close: () => lines.spool.close(),
   }
 }
 

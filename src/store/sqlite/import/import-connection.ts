@@ -5,7 +5,7 @@ import { limits } from '../../../platform/limits.ts'
 import { freeBytesOf } from '../../../platform/machine/free-bytes.ts'
 import { systemTime, turn } from '../../../platform/time.ts'
 import { loadRecords, type StagingArea } from '../../merge/load-records.ts'
-import { createImportStaging, indexStaged, knownStaging, stagingOf } from '../../merge/staging.ts'
+import { createImportStaging, indexStaged, stagingOf } from '../../merge/staging.ts'
 import type { LoadOptions, RecordLoad } from '../../records/import.ts'
 import type { Seals } from '../../sealing/seals.ts'
 import type { Session, StagedValue, Staging } from '../../session.ts'
@@ -59,26 +59,17 @@ async function openArea(
   // log is emptied, so a server leaves that to its commits.
   if (!isInServer) emptyLog(db)
   const space = spaceFor(path, fileBytes, freeBytes)
-  const [staged, known] = [stagingOf(resource, dialect), knownStaging(dialect)]
-  db.exec(createImportStaging(staged, known, dialect))
-  const [insert, insertKnown] = [openInsert(db, staged), openInsert(db, known)]
-  // The staging transaction lasts, so records are looked up over another connection.
-  const reader = openFurther(path)
-  // The inner pages of the indexes by which records are looked up stay in the cache.
-  reader.exec('pragma cache_size = -20000')
+  const staging = stagingOf(resource, dialect)
+  db.exec(createImportStaging(staging, dialect))
+  const insert = openInsert(db, staging)
   const session = turningAfterEach(openSession(db))
   let hasMerged = false
   db.exec('begin')
   opened.move()
   return {
-    reader: openSession(reader),
     stage: (row, record) => {
       describingFaults(() => insert(row))
       space.add(record)
-      return undefined
-    },
-    noteKnown: (row) => {
-      describingFaults(() => insertKnown(row))
       return undefined
     },
     withStaged: (work, onStep) => {
@@ -91,13 +82,14 @@ async function openArea(
         })
       return work({
         session,
-        locked: (hold, merge) => {
+        locked: ({ leave, hold, store }) => {
           onStep?.('store_lock')
           return afterOthers(() =>
             write(async () => {
               onStep?.('checking')
+              await leave()
               await hold()
-              return await merge()
+              return await store()
             }),
           )
         },
@@ -110,7 +102,6 @@ async function openArea(
     },
     close: async () => {
       if (!db.isOpen) return
-      reader.close()
       // A merge that filled the disk must not leave its log there.
       if (hasMerged && !isInServer) await emptyLogSoon(db)
       db.close()

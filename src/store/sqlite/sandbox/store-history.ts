@@ -6,15 +6,13 @@ import { resources } from '../../../resources/catalogue.ts'
 import { smallest } from '../../../values/bounds.ts'
 import type { CustomerKey } from '../../../vault/customer-key.ts'
 import { openRename } from '../../customers/rename-customer.ts'
-import { holds } from '../../merge/known-records.ts'
-import { mergeStaged } from '../../merge/merge-staged.ts'
+import { leaveChanging, mergeStaged } from '../../merge/merge-staged.ts'
 import { type MergeStatements, mergeStatements } from '../../merge/merge-statements.ts'
 import {
   createImportStaging,
   dropImportStaging,
   emptyStaging,
   indexStaged,
-  knownStaging,
   stagedRows,
   stagingOfAll,
 } from '../../merge/staging.ts'
@@ -22,7 +20,7 @@ import type { StorableRecord } from '../../records/import.ts'
 import { type NamedRow, text, whole } from '../../row.ts'
 import type { SandboxHistory } from '../../sandbox-state.ts'
 import { ensureKeys, type KeyMaking } from '../../sealing/customer-key-rows.ts'
-import { openWith, sealRecord } from '../../sealing/seals.ts'
+import { openWith, type Seals, sealRecord } from '../../sealing/seals.ts'
 import type { Session } from '../../session.ts'
 import { dialect } from '../dialect.ts'
 import { buildingIndexes } from '../import/import-connection.ts'
@@ -46,7 +44,7 @@ export async function storeHistory(
   const revisions: NamedRow[] = []
   const staging = stagingOfAll(resources, dialect)
   const rowOf = stagedRows(staging)
-  await session.run(createImportStaging(staging, knownStaging(dialect), dialect))
+  await session.run(createImportStaging(staging, dialect))
   await session.run(indexStaged)
   const statementsOf = openStatements()
   for (const { resource, records, at, from } of history) {
@@ -62,26 +60,26 @@ export async function storeHistory(
     await session.stage(staging, rows)
     const merge = statementsOf(resource)
     await session.run(merge.addCustomers)
+    const seals: Pick<Seals, 'open'> = {
+      open: (_resource, stored) => {
+        const body = openWith(keyOf(stored.customerId), resource, stored)
+        return body === undefined ? { fault: 'the body was changed' } : { body }
+      },
+    }
+    const left = await leaveChanging(session, resource, { dialect, seals, merge, repeats: false })
     await session.run(merge.held.hold)
     await mergeStaged(session, resource, {
       dialect,
       merge,
-      seals: {
-        open: (_resource, stored) => {
-          const body = openWith(keyOf(stored.customerId), resource, stored)
-          return body === undefined ? { fault: 'the body was changed' } : { body }
-        },
-      },
       dryRun: false,
       // A test may have set the clock back to a time within the history.
       now: smallest(at, now),
       rejected: 0,
-      repeats: false,
-      hasReplaced: await holds(session, merge.hasReplaced),
+      left,
       origins: from && [{ from, linesBefore: from.command === 'POST' ? 0 : null }],
       storing: ({ added }, store) => buildingIndexes(db, resource.table, added, store),
     })
-    for (const text of [...emptyStaging, 'delete from known']) await session.run(text)
+    for (const text of emptyStaging) await session.run(text)
     // Other requests have their turn. Nothing else uses the connection until the end.
     await turn()
   }
