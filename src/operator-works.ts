@@ -15,7 +15,6 @@ import { importWorks } from './intake/requests/import-works.ts'
 import { type RecordDeps, recordWorks } from './intake/requests/record-works.ts'
 import { openStreamGate } from './intake/requests/stream-gate.ts'
 import { type StreamDeps, streamWork } from './intake/requests/stream-work.ts'
-import { puttingBesideMerges } from './intake/writer/merge-times.ts'
 import { consumeWithdrawalFee } from './operations/ingest/consume-withdrawal-fee.ts'
 import { getAttention } from './operations/ingest/get-attention.ts'
 import { getCaller } from './operations/ingest/get-caller.ts'
@@ -58,10 +57,7 @@ type IngestDeps = Omit<RecordDeps, 'foreign'> & {
 
 /** The work of each call of the operator's API, by the operation's id. */
 export function operatorWorks(deps: IngestDeps): Readings<OperatorPrincipal> {
-  const { writers, store } = deps
-  const put = puttingBesideMerges(store.operator.put, writers.mergeLeftMs)
-  const foreign = openForeignValues(deps.log)
-  const records = { ...deps, foreign, store: { operator: { ...store.operator, put } } }
+  const records = { ...deps, foreign: openForeignValues(deps.log) }
   const streams = { ...records, gate: openStreamGate() }
   const ofRecords = resources.flatMap((resource): (readonly [string, OperatorWork])[] => {
     const works = recordWorks(resource, records)

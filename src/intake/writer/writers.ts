@@ -6,8 +6,7 @@ import { systemTime } from '../../platform/time.ts'
 import type { CustomerKeySource } from '../../store/sealing/customer-keys.ts'
 import type { Spools } from '../../store/spool.ts'
 import type { ImportReport } from '../files/import-file.ts'
-import { type MergeTimes, openMergeTimes } from './merge-times.ts'
-import type { Phase, StreamJob } from './stream-job.ts'
+import type { StreamJob } from './stream-job.ts'
 import { type Following, startWriter, type WriterProcess } from './writer-process.ts'
 
 /**
@@ -17,8 +16,6 @@ import { type Following, startWriter, type WriterProcess } from './writer-proces
 export type Writers = {
   /** Imports a stream in a process that has no other. */
   run(job: Omit<StreamJob, 'clockAhead'>, following: Following): Promise<ImportReport>
-  /** How long the merges that run will still take. Undefined if none runs. */
-  readonly mergeLeftMs: MergeTimes['leftMs']
   /** Kills the processes, and waits until they have ended. */
   close(): Promise<void>
 }
@@ -36,7 +33,6 @@ export type WritersDeps = {
 export function openWriters(deps: WritersDeps): Writers {
   const { log, clock, spools } = deps
   const running = new Set<WriterProcess>()
-  const times = openMergeTimes()
   // One process is kept for a while, so that a series of streams starts one.
   let idle: { readonly writer: WriterProcess; readonly cancel: () => void } | undefined
   let isClosing = false
@@ -69,38 +65,15 @@ export function openWriters(deps: WritersDeps): Writers {
     const cancel = systemTime.after(limits.writerKeptMs, () => void takeIdle()?.kill())
     idle = { writer, cancel }
   }
-  const watched = ({ told, ...given }: Following, kind: string) => {
-    let mergeEnded: ((isStored: boolean) => void) | undefined
-    let before: Phase = 'reading'
-    const startedAt = systemTime.elapsedMs()
-    const following: Following = {
-      ...given,
-      told: (progress) => {
-        const { phase, records } = progress
-        // What follows the wait for a lock runs with the lock.
-        if (before === 'store_lock' || before === 'customer_lock') {
-          mergeEnded = times.begin(kind, records, systemTime.elapsedMs() - startedAt)
-        }
-        before = phase
-        told(progress)
-      },
-    }
-    return { following, mergeEnded: (isStored: boolean) => mergeEnded?.(isStored) }
-  }
   return {
-    run: async (job, given) => {
+    run: async (job, following) => {
       const writer = takeIdle() ?? start()
-      const { following, mergeEnded } = watched(given, job.kind)
       try {
-        const report = await writer.run({ ...job, clockAhead: aheadOf(clock) }, following)
-        mergeEnded(report.faultCount === 0)
-        return report
+        return await writer.run({ ...job, clockAhead: aheadOf(clock) }, following)
       } finally {
-        mergeEnded(false)
         keep(writer)
       }
     },
-    mergeLeftMs: times.leftMs,
     close: async () => {
       isClosing = true
       takeIdle()
