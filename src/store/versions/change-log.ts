@@ -14,7 +14,8 @@ import type { OperatorRecords } from '../records.ts'
 import { bytes, isTrue, type NamedRow, text, whole } from '../row.ts'
 import type { Reads, Session, Transact, Value } from '../session.ts'
 import { StoreUnavailable } from '../unavailable.ts'
-import { branchesOf, readEvent } from './read-events.ts'
+import { branchesOf } from './event-branches.ts'
+import { readEvent } from './read-events.ts'
 
 type LogSessions = Reads & { readonly transact: Transact }
 

@@ -4,7 +4,7 @@ import type { PruneKey } from '../records/history.ts'
 import type { OperatorRecords } from '../records.ts'
 import { bytes, type NamedRow, text, whole } from '../row.ts'
 import type { Session, Transact } from '../session.ts'
-import { branchesOf } from './read-events.ts'
+import { branchesOf } from './event-branches.ts'
 
 /** Deletes old versions, a few rows in each transaction. */
 export const openPruner = (

@@ -1,5 +1,3 @@
-import { fullTable, type Resource } from '../../contract/resource.ts'
-import { resourceOf } from '../../resources/catalogue.ts'
 import { eventKinds, eventTypeOf } from '../../resources/event-types.ts'
 import { largest, smallest } from '../../values/bounds.ts'
 import { type Dialect, openParameters, type Parameters } from '../dialect.ts'
@@ -18,6 +16,7 @@ import {
 import { bytes, isTrue, type NamedRow, optionalWhole, text, whole } from '../row.ts'
 import { customerNumber } from '../schema/customers.ts'
 import type { Reads, Statement } from '../session.ts'
+import { type Branch, branchesOf } from './event-branches.ts'
 
 /** Reads the events of a customer, over sessions that see its records. */
 export function readEvents({ rows }: Reads, dialect: Dialect, customerId: string): CustomerEvents {
@@ -192,90 +191,6 @@ function matchesOf({ types, times }: EventFilter, { add }: Parameters): (kind: s
 
 const noEvents = (dialect: Dialect, customer: string): readonly Branch[] =>
   branchesOf(dialect, customer, new Set(['fees'])).map((branch) => () => branch('false'))
-
-/** A query with conditions on the numbers of its `record`. */
-type Branch = (conditions: string) => string
-
-/** What the queries of `branchesOf` have in addition. */
-type BranchParts = {
-  /** Columns in place of those of an event. */
-  readonly selected?: string | undefined
-  /** Columns before those of an event. */
-  readonly columns?: string | undefined
-  /** A table of customers, for each row of which the branch reads. */
-  readonly each?: string | undefined
-  /** Further conditions on the events of a kind. */
-  readonly matching?: ((kind: string) => string) | undefined
-}
-
-/** The checksum of the full body of a row `record`. */
-const checksumOfFull = (resource: Resource, { tableName, listedId }: Dialect): string =>
-  resource.mask === undefined
-    ? 'record.checksum'
-    : `coalesce((select checksum from ${tableName(fullTable(resource))} as unmasked
-        where unmasked.customer = record.customer and unmasked.id = ${listedId.of('record')}), 0)`
-
-/**
- * What has the events of each kind, as queries. With `each` they read the events of several
- * customers, which are rows of that table. The conditions come before that of the index:
- * SQLite begins a scan at the first lower bound that a statement has, and would else read the feed
- * from its beginning.
- */
-export function branchesOf(
-  dialect: Dialect,
-  customer: string,
-  kinds: ReadonlySet<string>,
-  { selected, columns = '', each, matching = () => '' }: BranchParts = {},
-): readonly Branch[] {
-  const { tableName, indexedBy, listedId, forEachRow } = dialect
-  const branch =
-    (kind: string, { id, event, checksum }: EventColumns, from: string, others = ''): Branch =>
-    (conditions) => {
-      const where = `record.customer = ${customer} and ${conditions} ${others} ${matching(kind)}`
-      return `
-    select ${
-      selected ??
-      `${columns} '${kind}' as kind, ${id} as id, record.change,
-      cast(${event} as bigint) as event, record.stored_at,
-      cast(${checksum} as bigint) as checksum`
-    }
-    from ${each === undefined ? `${from} where ${where}` : forEachRow(each, from, where)}`
-    }
-  return eventKinds
-    .filter((kind) => kinds.has(kind))
-    .flatMap((kind) => {
-      if (kind === 'fees') {
-        const from = `${tableName('fee_event')} as record`
-        const event = String(eventNumbers.consumed)
-        return branch(kind, { id: 'record.id', event, checksum: '0' }, from)
-      }
-      const resource = resourceOf(kind)
-      const { table } = resource
-      const current = `${tableName(table)} as record ${indexedBy(`${table}_by_change`)}`
-      const event = 'record.event'
-      const replaced = `${tableName('superseded')} as record ${indexedBy('superseded_by_change')}`
-      return [
-        branch(
-          kind,
-          { id: listedId.of('record'), event, checksum: checksumOfFull(resource, dialect) },
-          current,
-          IS_INDEXED,
-        ),
-        branch(
-          kind,
-          { id: 'record.id', event, checksum: 'record.checksum' },
-          replaced,
-          `and record.kind = '${kind}' ${IS_INDEXED}`,
-        ),
-      ]
-    })
-}
-
-/** The columns of an event that tables have in different ways. */
-type EventColumns = { readonly id: string; readonly event: string; readonly checksum: string }
-
-/** The condition of the indexes by number. */
-const IS_INDEXED = 'and record.change > 0'
 
 type RangeEnd = 'first' | 'last'
 

@@ -7,7 +7,8 @@ import type { LatestChange } from '../records/latest-change.ts'
 import type { OperatorRecords } from '../records.ts'
 import { bytes, type NamedRow, text, whole } from '../row.ts'
 import type { Reads } from '../session.ts'
-import { branchesOf, readEvent } from './read-events.ts'
+import { branchesOf } from './event-branches.ts'
+import { readEvent } from './read-events.ts'
 import { readOrigin } from './versions.ts'
 
 /**
