@@ -4,7 +4,9 @@ import { rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, afterEach, test } from 'node:test'
-import { emptyAbandonedLog } from '../../src/store/sqlite/files/write-ahead-log.ts'
+import { systemTime } from '../../src/platform/time.ts'
+import { hasAbandonedLog } from '../../src/store/sqlite/files/write-ahead-log.ts'
+import { openThreadWriter } from '../../src/store/sqlite/thread/file-writer.ts'
 import { temporaryFolder } from '../support/harness.ts'
 import { type Program, runProgram, startProgram } from '../support/program.ts'
 import { aFiatAccount, anId } from '../support/records.ts'
@@ -79,7 +81,10 @@ test('the log of a killed import is given back by a server', async () => {
   killed.close()
   assert.ok(logBytes() > 64 * 1024 * 1024, `${logBytes()}`)
   const server = new DatabaseSync(records)
-  emptyAbandonedLog(server, records)
-  server.close()
+  assert.equal(hasAbandonedLog(server, records), true)
+  const writer = openThreadWriter(records, { clock: systemTime.now })
+  await writer.emptyLog()
   assert.equal(logBytes(), 0)
+  await writer.close()
+  server.close()
 })

@@ -14,14 +14,14 @@ import { openSeals, type Sealing } from '../sealing/seals.ts'
 import type { Transact } from '../session.ts'
 import { guarded, integrityFaults, openFurther } from './database.ts'
 import { dialect } from './dialect.ts'
-import { emptyAbandonedLog } from './files/write-ahead-log.ts'
+import { emptyLog, hasAbandonedLog } from './files/write-ahead-log.ts'
 import { beginImport } from './import/import-connection.ts'
 import { openMigrated } from './migrate.ts'
 import { customerRecords } from './records/customer-records.ts'
 import { changesOf } from './records/look-for-changes.ts'
 import { openReadInTurn } from './records/read-in-turn.ts'
 import { openReads, statementCache } from './session.ts'
-import { type FileWriter, openThreadWriter } from './thread/file-writer.ts'
+import { openThreadWriter } from './thread/file-writer.ts'
 
 /** The records in one SQLite file. Credentials have another, so an import does not block them. */
 export function openSqliteStore(
@@ -35,8 +35,9 @@ export function openSqliteStore(
   const db = openMigrated(path, 'records', log)
   db.exec(`pragma cache_size = ${-limits.storeCacheBytes / 1024}`)
   const cached = statementCache((sql) => db.prepare(sql))
-  const tidy = () => emptyAbandonedLog(db, path)
-  const tidying = background.start('empty-write-ahead-log', async () => tidy())
+  const tidying = background.start('empty-write-ahead-log', async () => {
+    if (hasAbandonedLog(db, path)) await writer.open().emptyLog()
+  })
   // The scan reads everything, so its small cache must not be that of the readers.
   const scanned = openOnce(() => openApart(path))
   // A read between two statements of a transaction would see what is not committed.
@@ -76,7 +77,7 @@ export function openSqliteStore(
       records.customers.changes.stop()
       tidying.stop()
       // An export may have kept an import from emptying the log.
-      tidy()
+      if (hasAbandonedLog(db, path)) emptyLog(db)
       await scanned.close()
       await writer.close()
       db.close()
@@ -91,7 +92,7 @@ function openApart(path: string) {
 }
 
 /** A connection that keeps the staging tables of single records. */
-function openWriter(path: string, clock: Clock): FileWriter {
+function openWriter(path: string, clock: Clock) {
   // The staging table holds one batch, so it needs no disk. Records lie all over the file, so a
   // short log would be copied to it after every commit.
   const setup = `pragma temp_store = memory;

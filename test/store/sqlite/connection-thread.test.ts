@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { rmSync } from 'node:fs'
+import { rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { openDatabase } from '../../../src/store/sqlite/database.ts'
@@ -36,7 +36,7 @@ function openBoth(t: TestContext, makesFile = true) {
       .all()
       .map(({ value }) => value)
   }
-  return { thread, stored, make }
+  return { thread, stored, make, path }
 }
 
 const store = (value: number) => ({ text: 'insert into stored values ($1)', values: [value] })
@@ -58,6 +58,20 @@ test('a transaction in a thread is stored if it resolves, and rolled back if it 
     throw new Error('no')
   })
   await assert.rejects(failing, /no/)
+  assert.deepEqual(stored(), [1, 2])
+})
+
+test('a log is emptied between transactions, and one that runs goes on', async (t) => {
+  const { thread, stored, path } = openBoth(t)
+  const logBytes = () => statSync(`${path}-wal`).size
+  await thread.transact(async (session) => {
+    await session.rows(store(1))
+    await thread.emptyLog()
+    await session.rows(store(2))
+  })
+  assert.ok(logBytes() > 0)
+  await thread.emptyLog()
+  assert.equal(logBytes(), 0)
   assert.deepEqual(stored(), [1, 2])
 })
 

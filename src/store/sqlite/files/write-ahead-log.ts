@@ -24,18 +24,19 @@ export async function emptyLogSoon(db: DatabaseSync): Promise<void> {
 }
 
 /**
- * Empties a log that a killed import, or one beside a long export, has left behind. Does nothing if
- * that would take longer than a few milliseconds.
+ * Whether a killed import, or one beside a long export, has left a log behind that can be emptied
+ * within a few milliseconds.
  */
-export function emptyAbandonedLog(db: DatabaseSync, path: string): void {
+export function hasAbandonedLog(db: DatabaseSync, path: string): boolean {
   try {
     const log = statSync(`${path}-wal`, { throwIfNoEntry: false })
-    if (log === undefined || log.size <= limits.storeLogBytesMax) return
+    if (log === undefined || log.size <= limits.storeLogBytesMax) return false
     const state = db.prepare('pragma wal_checkpoint(noop)').get()
     const pagesToMove = Number(state?.log) - Number(state?.checkpointed)
-    if (pagesToMove <= PAGES_MOVED_AT_ONCE) emptyLog(db)
+    return pagesToMove <= PAGES_MOVED_AT_ONCE
   } catch {
     // The next attempt may succeed. Reads report a store that has failed.
+    return false
   }
 }
 

@@ -13,7 +13,7 @@ import { inputOf, insertInto } from '../session.ts'
 const DESCRIPTORS = 12
 
 type Call = {
-  readonly does: 'begin' | 'commit' | 'rollback' | 'run' | 'rows' | 'stage'
+  readonly does: 'begin' | 'commit' | 'rollback' | 'run' | 'rows' | 'stage' | 'emptyLog'
   readonly text?: string
   readonly values?: unknown
   /** The time of the transaction that begins. */
@@ -32,16 +32,18 @@ type Thread = {
   close(): Promise<void>
 }
 
+export type ConnectionThread = Connection & {
+  /** Moves the write-ahead log into the database, unless a transaction runs. Never rejects. */
+  emptyLog(): Promise<void>
+  close(): Promise<void>
+}
+
 /**
  * A connection to a database in a thread, so that the event loop does not wait for its statements
  * and commits. The thread starts with the first transaction, and again after its end. The session
  * is for a fixed set of statements, and for few rows.
  */
-export function openConnectionThread(
-  path: string,
-  setup: string,
-  clock: Clock,
-): Connection & { close(): Promise<void> } {
+export function openConnectionThread(path: string, setup: string, clock: Clock): ConnectionThread {
   let thread: Thread | undefined
   let isOpen = true
   const running = (): Thread => {
@@ -67,6 +69,10 @@ export function openConnectionThread(
         await call({ does: 'rollback' }).catch(() => {})
         throw error
       }
+    },
+    emptyLog: async () => {
+      // What was committed stays in the log until the next attempt.
+      await Promise.try(() => running().call({ does: 'emptyLog' })).catch(() => {})
     },
     close: async () => {
       isOpen = false

@@ -2,7 +2,7 @@ import type { Clock } from '../../../platform/clock.ts'
 import type { Transact } from '../../session.ts'
 import { openFurther } from '../database.ts'
 import { openTransactions, queueTransactions } from '../locks.ts'
-import { openConnectionThread } from './connection-thread.ts'
+import { type ConnectionThread, openConnectionThread } from './connection-thread.ts'
 
 /** The connection by which a process writes a database file. It has one queue of transactions. */
 export type FileWriter = { readonly transact: Transact; close(): Promise<void> }
@@ -18,9 +18,12 @@ type WriterOptions = {
  * The writer of a server: in a thread, so that no request waits for a commit of another one. Its
  * transactions are for few rows.
  */
-export function openThreadWriter(path: string, { clock, setup = '' }: WriterOptions): FileWriter {
-  const connection = openConnectionThread(path, setup, clock)
-  return { transact: queueTransactions(connection), close: connection.close }
+export function openThreadWriter(
+  path: string,
+  { clock, setup = '' }: WriterOptions,
+): FileWriter & Pick<ConnectionThread, 'emptyLog'> {
+  const { emptyLog, close, ...connection } = openConnectionThread(path, setup, clock)
+  return { transact: queueTransactions(connection), emptyLog, close }
 }
 
 /** The writer of a command, which has nothing else to do meanwhile. */

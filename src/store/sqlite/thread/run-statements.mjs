@@ -25,6 +25,9 @@ const calls = {
   rollback: () => {
     if (db.isTransaction) db.exec('rollback')
   },
+  emptyLog: () => {
+    if (!db.isTransaction) db.exec('pragma wal_checkpoint(truncate)')
+  },
   run: (text) => db.exec(text),
   rows: (text, values) => statementOf(text).all(...values),
   stage: (text, rows) => {
