@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict'
+import { DatabaseSync } from 'node:sqlite'
+import { after, before, test } from 'node:test'
+import { startTestService, type TestService } from '../../support/harness.ts'
+import { withdrawal } from '../../support/operation-calls.ts'
+import { operatorToken } from '../../support/operator-token.ts'
+import { anId, aStatement } from '../../support/records.ts'
+
+let service: TestService
+before(async () => {
+  service = await startTestService({ store: 'sqlite' })
+})
+after(() => service.stop())
+
+const writes = /^\s*(begin immediate|insert|update|delete|replace|pragma user_version =|vacuum)/i
+
+test('a server writes its files over the connections of threads alone', async (t) => {
+  const written: string[] = []
+  for (const name of ['exec', 'prepare'] as const) {
+    const own = DatabaseSync.prototype[name]
+    t.mock.method(DatabaseSync.prototype, name, function (this: DatabaseSync, text: string) {
+      if (writes.test(text)) written.push(text)
+      return own.call(this, text)
+    })
+  }
+  const { parts } = service
+  const quote = { method: 'POST', body: JSON.stringify(withdrawal) }
+  const quoted = await service.call('/v2/transfer/fees/crypto-withdrawal', quote)
+  assert.equal(quoted.status, 200)
+  const token = await operatorToken(service, 'core', ['ingest:write_statements'])
+  const put = await service.call(`/ingest/v1/statements/${anId(900)}`, {
+    token,
+    method: 'PUT',
+    body: JSON.stringify(aStatement({ id: anId(900) })),
+  })
+  assert.equal(put.status, 201)
+  const imports = parts.imports()
+  const importer = { clientId: 'core' }
+  const running = imports.begin({
+    kind: 'statements',
+    importer,
+    boundTo: undefined,
+    isDryRun: false,
+  })
+  await imports.written()
+  assert.equal((await imports.cancel(running.id, undefined)).outcome, 'cancelling')
+  running.end({ state: 'cancelled', reason: 'the import was cancelled' })
+  await imports.written()
+  assert.equal((await imports.count()).length, 1)
+  await imports.clear()
+  assert.equal((await service.call('/readyz', { as: null })).status, 200)
+  assert.deepEqual(written, [])
+})
