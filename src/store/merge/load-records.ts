@@ -18,6 +18,7 @@ import { settleKeys } from '../sealing/settle-keys.ts'
 import { holds, type Session, type StagedValue } from '../session.ts'
 import { conflictQueries } from './conflict-queries.ts'
 import { conflictReader, findFaults, rejectConflicts } from './find-faults.ts'
+import type { MergeSteps } from './merge-order.ts'
 import { type Left, leaveChanging, mergeStaged, type Storing } from './merge-staged.ts'
 import { mergeStatements } from './merge-statements.ts'
 import { hasRepeats, stagedRows, stagingOf } from './staging.ts'
@@ -40,19 +41,12 @@ type StagedLines = {
    * Runs steps in a transaction that keeps other writers from the staged customers and, with
    * `takeOver`, from those that lose a value.
    */
-  locked<T>(steps: MergeSteps<T>, takeOver: boolean): Promise<T>
+  locked<T>(steps: Unlocked<T>, takeOver: boolean): Promise<T>
   readonly storing: Storing
 }
 
-/** The steps of a merge, in their order, once its customers are locked. */
-export type MergeSteps<T> = {
-  /** Leaves the lines that change something. */
-  leave(): Promise<void>
-  /** Adds customers, and holds what the lines bring: it may wait for another merge. */
-  hold(): Promise<void>
-  /** Finds conflicts, and stores the records. */
-  store(): Promise<T>
-}
+/** The steps of a merge but the first one, which differs. */
+type Unlocked<T> = Omit<MergeSteps<T>, 'lock'>
 
 type LoadDeps = {
   readonly area: StagingArea
@@ -140,7 +134,7 @@ async function openLoad(deps: LoadDeps, resource: Resource): Promise<RecordLoad>
           }
           return await leaveChanging(session, resource, { dialect, seals, merge, repeats })
         }
-        const steps: MergeSteps<MergeReport> = {
+        const steps: Unlocked<MergeReport> = {
           leave: async () => {
             // A line that changes nothing conflicts with no stored record. But another line of the
             // file may be rejected because of it.

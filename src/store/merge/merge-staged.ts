@@ -1,14 +1,14 @@
 import { isSealedKind, type Resource } from '../../contract/resource.ts'
 import type { Dialect } from '../dialect.ts'
 import { type MergeOptions, type MergeReport, noFaults } from '../records/import.ts'
-import { type NamedRow, optionalWhole, text } from '../row.ts'
+import { text } from '../row.ts'
 import type { Seals } from '../sealing/seals.ts'
 import { holds, type Session } from '../session.ts'
 import { stageLosers } from './conflict-queries.ts'
 import { writeJournal } from './journal.ts'
 import { keepAnswer } from './kept-answers.ts'
+import { storeStaged, takeValues } from './merge-order.ts'
 import type { MergeStatements } from './merge-statements.ts'
-import { noteOrigins } from './origins.ts'
 import { dropRepeats } from './staging.ts'
 
 type MergeParts = Pick<
@@ -26,8 +26,8 @@ type MergeParts = Pick<
 /** Runs the statements of a merge, which adds so many records and writes so many. */
 export type Storing = (
   counts: { readonly added: number; readonly written: number },
-  store: () => Promise<void>,
-) => Promise<void>
+  store: () => Promise<unknown>,
+) => Promise<unknown>
 
 /** The staged records of each file. */
 export type Left = {
@@ -75,29 +75,23 @@ export async function mergeStaged(
 ): Promise<MergeReport> {
   const { dialect, merge, now, answering, dryRun, takeOver = false, rejected } = parts
   const { left, origins = [] } = parts
-  if (takeOver) await session.run(merge.held.noteTaken)
-  const losers = { text: stageLosers(resource, dialect), values: [now] }
-  const withdrawn = takeOver ? (await session.rows(losers)).length : 0
+  const run = { session, dialect, merge, now, isPipelined: false }
+  const withdrawn = takeOver ? await takeValues(run, stageLosers(resource, dialect)) : 0
   const [changing, changed] = [sumOf(left.changing), sumOf(left.replacing)]
   const added = changing - changed
   // Equal repeats within the files are not counted here.
   const unchanged = sumOf(left.unique) - changing
   const report = { ...noFaults, rejected, withdrawn, added, changed, unchanged }
   if (dryRun) return report
-  const [last] = await session.rows({ text: merge.lastChange })
-  const storedAt = timeAfter(last, now)
-  const noted = origins.map((origin, file) => ({ file, ...origin, takesOver: takeOver }))
-  await noteOrigins(session, dialect, noted)
-  const replaces = changed + withdrawn > 0
-  const { noteReplaced, settle } = merge.held
-  const isLetGo = replaces && noteReplaced !== undefined
-  if (isLetGo) await session.run(noteReplaced)
   // A changed record is stored beside its previous version.
-  await parts.storing({ added, written: added + 2 * (changed + withdrawn) }, async () => {
-    const does = { adds: added > 0, replaces, storedAt }
-    for (const statement of merge.changes(does)) await session.rows(statement)
+  const counts = { added, written: added + 2 * (changed + withdrawn) }
+  const storedAt = await storeStaged(run, {
+    origins: origins.map((origin, file) => ({ file, ...origin, takesOver: takeOver })),
+    adds: added > 0,
+    replaces: changed + withdrawn > 0,
+    isLetGo: takeOver || rejected > 0,
+    storing: (store) => parts.storing(counts, store),
   })
-  if (isLetGo || takeOver || rejected > 0) for (const text of settle) await session.run(text)
   for (const [file, { from }] of origins.entries()) {
     if ('clientId' in from) continue
     const countOf = (counted: CountedFiles) => counted.get(file) ?? 0
@@ -148,12 +142,3 @@ async function countByFile({ rows }: Session, text: string): Promise<CountedFile
 }
 
 const sumOf = (counted: CountedFiles): number => counted.values().reduce((a, b) => a + b, 0)
-
-/**
- * The time of a merge, by the row of `lastChange`: now, but later than every change before it,
- * whatever the clock says.
- */
-export function timeAfter(last: NamedRow | undefined, now: bigint): bigint {
-  const lastChange = optionalWhole(last ?? {}, 'changed_at') ?? 0n
-  return now > lastChange ? now : lastChange + 1n
-}

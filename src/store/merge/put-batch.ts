@@ -6,14 +6,14 @@ import { isMet, type PutOutcome, type SealedPut } from '../records/put.ts'
 import { currentVersionOf, findQuery, versionOf, versionSecret } from '../records/stored-record.ts'
 import { isTrue, type NamedRow, text, whole } from '../row.ts'
 import type { Form } from '../sealing/customer-key-rows.ts'
-import { staleCustomers } from '../sealing/staged-keys.ts'
+import { isStale, noteForms, otherKeys } from '../sealing/staged-keys.ts'
 import type { Session, StagedValue, Value } from '../session.ts'
 import { CustomersLocked, KeysReplaced } from '../unavailable.ts'
 import { conflictColumns, conflictQueries, stageLosers } from './conflict-queries.ts'
 import { conflictReader } from './find-faults.ts'
-import { timeAfter } from './merge-staged.ts'
+import { mergeInOrder, storeStaged, takeValues } from './merge-order.ts'
 import { mergeStatements } from './merge-statements.ts'
-import { type Noted, noteOrigins } from './origins.ts'
+import type { Noted } from './origins.ts'
 import { emptyStaging, numberStaged, putStagingOf, stagedRows } from './staging.ts'
 
 /** The statements of a kind, written once so that the store prepares each once. */
@@ -26,6 +26,7 @@ export function putStatements(resource: Resource, dialect: Dialect) {
   return {
     resource,
     dialect,
+    merge,
     staging,
     rowOf: stagedRows(staging),
     // Only stored records can be the reason to refuse a request.
@@ -33,22 +34,17 @@ export function putStatements(resource: Resource, dialect: Dialect) {
     within: joined(withinFile(false)),
     stored: joined(withStore({ allowOlder: false })),
     leaveOut: merge.held.leaveOut(dialect.isAnyOf('line', dialect.parameter(1, 'bigint[]'))),
-    held: merge.held,
-    lastChange: merge.lastChange,
-    tidy: [
+    leave: [
       ...(merge.keepDeletions === undefined ? [] : [merge.keepDeletions]),
       merge.dropUnchanged,
     ],
     remaining: `select line, sequence in (select staged.sequence from ${merge.replaced}) as replaces
       from staged`,
-    addCustomers: merge.addCustomers,
     /** What the versions of the staged records are made of, but for their time. */
     contents: `select line, id, full_checksum as checksum, deleted_at, source_version,
-      ${versionSecret(dialect, 'staged.customer')} from staged where is_loser = 0`,
+      ${versionSecret(dialect, 'staged.customer')} from staged`,
     numberStaged: numberStaged(dialect),
-    stageWithdrawn: merge.stageWithdrawn,
     stageLosers: stageLosers(resource, dialect),
-    changes: merge.changes,
     find: findQuery(resource, dialect, dialect.keys.from),
   }
 }
@@ -93,13 +89,13 @@ type Batch = {
 }
 
 /**
- * Stores the records of a batch, whose ids differ, by the rules of an import, in a transaction with
- * empty staging tables, which it leaves empty. A request that is refused or unmatched does not keep
- * the others from being stored. One that conflicts with another of the batch is left to the next
- * batch, where it finds the other one stored.
+ * Stores the records of a batch, whose ids differ, as an import of their lines, in a transaction
+ * with empty staging tables, which it leaves empty. A request that is refused or unmatched does not
+ * keep the others from being stored. One that conflicts with another of the batch is left to the
+ * next batch, where it finds the other one stored.
  *
  * Statements that need no result of each other are sent together: a round trip to PostgreSQL takes
- * as long as a statement on a few records.
+ * as long as a statement on a few records. So `leave` and `hold` do not wait, and `store` does.
  */
 export async function putBatch(
   { session, locks }: Pick<Batch, 'session' | 'locks'>,
@@ -111,34 +107,41 @@ export async function putBatch(
   const origins = originsOf(requests)
   const batch = { session, locks, statements, requests, outcomes, now, form, ...origins }
   if (locks.wait !== undefined) await waitForOthers(batch, locks.wait)
-  const places = await meetingPreconditions(batch, await lockCustomers(batch))
-  if (places.length === 0) return outcomes
-  let sent: readonly Promise<unknown>[] = [...stage(batch, places), ...hold(batch, places)]
-  let staged = places
-  for (;;) {
-    const [dropped] = await Promise.all([findConflicts(batch, staged.length), ...sent])
-    if (dropped.size === 0) break
-    staged = staged.filter((place) => !dropped.has(place))
-    const lines = [statements.dialect.list([...dropped])]
-    sent = [
-      ...statements.leaveOut.map((sql) => run(batch, sql, lines)),
-      ...statements.held.holdAgain.map((sql) => run(batch, sql)),
-    ]
-  }
-  const isLeftOut = staged.length < places.length
-  if (staged.length > 0) await mergePut(batch, staged, isLeftOut)
-  else await Promise.all([...settle(batch, isLeftOut), ...empty(batch)])
+  let places: readonly number[] = []
+  let held: readonly Promise<unknown>[] | undefined
+  let sent: Sent | undefined
+  await mergeInOrder({
+    holdsAll: true,
+    lock: async () => {
+      places = await meetingPreconditions(batch, await lockCustomers(batch))
+    },
+    hold: async () => {
+      if (places.length > 0) held = hold(batch, places)
+    },
+    leave: async () => {
+      if (held !== undefined) sent = leave(batch, held)
+    },
+    store: async () => {
+      if (sent !== undefined) await store(batch, places, sent)
+    },
+  })
   return outcomes
+}
+
+/** What the steps before `store` have sent. */
+type Sent = {
+  /** A row for each record that changes something. */
+  readonly changing: Promise<readonly NamedRow[]>
+  /** What the versions of the records are made of. */
+  readonly contents: Promise<readonly NamedRow[]>
+  readonly otherKeys: Promise<readonly NamedRow[]>
+  readonly all: readonly Promise<unknown>[]
 }
 
 const run = ({ session }: Batch, sql: string, values: readonly Value[] = []) =>
   session.rows({ text: sql, values, prepare: true })
 
 const empty = (batch: Batch) => emptyStaging.map((sql) => run(batch, sql))
-
-/** Ends what the records no longer hold, if anything was noted. */
-const settle = (batch: Batch, isNoted: boolean) =>
-  isNoted ? batch.statements.held.settle.map((sql) => run(batch, sql)) : []
 
 const requestAt = ({ requests }: Batch, place: number) => requests[place] as SealedPut
 
@@ -202,10 +205,7 @@ async function meetingPreconditions(
   })
 }
 
-/**
- * Stages records, and withdrawals as the stored records will be. Their lines are their places. It
- * has sent all statements once it returns.
- */
+/** Stages records, and withdrawals as the stored records will be. Their lines are their places. */
 function stage(batch: Batch, places: readonly number[]): readonly Promise<unknown>[] {
   const { session, statements, now } = batch
   const fileAt = (place: number) => batch.fileOf[place] ?? 0
@@ -219,17 +219,18 @@ function stage(batch: Batch, places: readonly number[]): readonly Promise<unknow
   }
   const sent: Promise<unknown>[] = []
   if (rows.length > 0) sent.push(session.stage(statements.staging, rows))
-  for (const values of withdrawals) sent.push(run(batch, statements.stageWithdrawn, values))
+  for (const values of withdrawals) sent.push(run(batch, statements.merge.stageWithdrawn, values))
   if (withdrawals.length > 0) sent.push(run(batch, statements.numberStaged))
   return sent
 }
 
-/** Adds the customers of the staged records, and holds their values. It has sent all statements. */
+/** Stages records, adds their customers, and holds their values. */
 function hold(batch: Batch, places: readonly number[]): readonly Promise<unknown>[] {
   const { statements, locks } = batch
-  const sent: Promise<unknown>[] = []
+  const { merge } = statements
+  const sent = [...stage(batch, places)]
   if (locks.hasNew()) {
-    sent.push(run(batch, statements.addCustomers))
+    sent.push(run(batch, merge.addCustomers))
     const ids = customersOf(places.map((place) => requestAt(batch, place)))
     // Another merge may have added one of them by now, and hold it.
     sent.push(
@@ -239,8 +240,32 @@ function hold(batch: Batch, places: readonly number[]): readonly Promise<unknown
     )
     sent.push(run(batch, statements.numberStaged))
   }
-  sent.push(run(batch, statements.held.hold))
+  sent.push(run(batch, merge.held.hold))
   return sent
+}
+
+/** Drops the records that are stored as they are, and reads what is needed of the others. */
+function leave(batch: Batch, held: readonly Promise<unknown>[]): Sent {
+  const { statements, session, form } = batch
+  const { resource, dialect } = statements
+  const dropped = statements.leave.map((sql) => run(batch, sql))
+  const changing = run(batch, statements.remaining)
+  const contents = run(batch, statements.contents)
+  const keys = isSealedKind(resource) ? otherKeys(session, dialect, form) : Promise.resolve([])
+  const all = [...held, ...dropped, changing, contents, keys]
+  return { changing, contents, otherKeys: keys, all }
+}
+
+/** Leaves out what conflicts, and stores the rest. */
+async function store(batch: Batch, places: readonly number[], sent: Sent): Promise<void> {
+  const left = await leaveConflicts(batch, places, sent.all)
+  const isLeft = new Set(left)
+  const rows = (await sent.changing).filter((row) => isLeft.has(placeOf(row)))
+  const others = await sent.otherKeys
+  if (others.some(isStale)) throw new KeysReplaced()
+  await noteForms(batch.session, batch.statements.dialect, others)
+  await storeChanging(batch, rows, await sent.contents, left.length < places.length)
+  await noteUnchanged(batch, left)
 }
 
 /** The origins of requests, and the number of its origin, as of a file, for each place. */
@@ -253,6 +278,27 @@ function originsOf(requests: readonly SealedPut[]) {
     return noted.file
   })
   return { origins: [...files.values()], fileOf }
+}
+
+/** Leaves out what conflicts, once all that was sent has ended. Returns the other places. */
+async function leaveConflicts(
+  batch: Batch,
+  places: readonly number[],
+  sent: readonly Promise<unknown>[],
+): Promise<readonly number[]> {
+  const { leaveOut, merge, dialect } = batch.statements
+  let left = places
+  let ended = sent
+  for (;;) {
+    const [dropped] = await Promise.all([findConflicts(batch, left.length), ...ended])
+    if (dropped.size === 0) return left
+    left = left.filter((place) => !dropped.has(place))
+    const lines = [dialect.list([...dropped])]
+    ended = [
+      ...leaveOut.map((sql) => run(batch, sql, lines)),
+      ...merge.held.holdAgain.map((sql) => run(batch, sql)),
+    ]
+  }
 }
 
 /** The places to leave out. Those that conflict with the store get their outcome. */
@@ -279,53 +325,47 @@ const OLDER: RecordFaultCode = 'older'
 
 const placeOf = (row: NamedRow): number => Number(whole(row, 'line'))
 
-async function mergePut(
+/** Stores the records that change something, with their outcomes. Empties the staging tables. */
+async function storeChanging(
   batch: Batch,
-  staged: readonly number[],
+  changing: readonly NamedRow[],
+  contents: readonly NamedRow[],
   isLeftOut: boolean,
 ): Promise<void> {
-  const { statements, requests, outcomes, now } = batch
-  const tidied = statements.tidy.map((sql) => run(batch, sql))
-  const stale = isSealedKind(statements.resource)
-    ? staleCustomers(batch.session, statements.dialect, batch.form)
-    : undefined
-  const [remaining] = await Promise.all([run(batch, statements.remaining), stale, ...tidied])
-  if (stale !== undefined && (await stale).length > 0) throw new KeysReplaced()
-  const takesOver = remaining.some((row) => requests[placeOf(row)]?.takeOver === true)
-  const hasReplaced = remaining.some((row) => isTrue(row.replaces))
-  if (takesOver || hasReplaced) await batch.locks.others(takesOver)
-  if (takesOver) await run(batch, statements.held.noteTaken)
-  const losers = takesOver ? await run(batch, statements.stageLosers, [now]) : []
-  const files = new Set(remaining.map((row) => batch.fileOf[placeOf(row)]))
-  const origins = batch.origins.filter(({ file }) => files.has(file))
-  const noted = noteOrigins(batch.session, statements.dialect, origins)
-  const sent = [noted, ...(losers.length > 0 ? [run(batch, statements.numberStaged)] : [])]
-  const [[last], contents] = await Promise.all([
-    run(batch, statements.lastChange),
-    run(batch, statements.contents),
-    ...sent,
-  ])
-  const storedAt = timeAfter(last, now)
+  const { session, statements, outcomes, now } = batch
+  const { dialect, merge, stageLosers } = statements
+  if (changing.length === 0) {
+    const ended = isLeftOut ? merge.held.settle : []
+    await Promise.all([...ended, ...emptyStaging].map((sql) => run(batch, sql)))
+    return
+  }
+  const takesOver = changing.some((row) => requestAt(batch, placeOf(row)).takeOver === true)
+  const replaced = changing.filter((row) => isTrue(row.replaces))
+  if (takesOver || replaced.length > 0) await batch.locks.others(takesOver)
+  const merging = { session, dialect, merge, now, isPipelined: true }
+  const losers = takesOver ? await takeValues(merging, stageLosers) : 0
+  if (losers > 0) await run(batch, statements.numberStaged)
+  const files = new Set(changing.map((row) => batch.fileOf[placeOf(row)]))
+  const storedAt = await storeStaged(merging, {
+    origins: batch.origins.filter(({ file }) => files.has(file)),
+    adds: replaced.length < changing.length,
+    replaces: replaced.length + losers > 0,
+    isLetGo: takesOver || isLeftOut,
+    last: emptyStaging,
+  })
   const versionAt = new Map(
     contents.map((row) => [placeOf(row), versionOf({ ...row, stored_at: storedAt })]),
   )
-  for (const row of remaining) {
+  for (const row of changing) {
     const outcome = isTrue(row.replaces) ? 'changed' : 'added'
     outcomes[placeOf(row)] = { outcome, version: versionAt.get(placeOf(row)) ?? '' }
   }
-  const has = (wanted: string) =>
-    outcomes.some((outcome) => outcome !== 'later' && outcome?.outcome === wanted)
-  const replaces = has('changed') || losers.length > 0
-  const { noteReplaced } = statements.held
-  const isLetGo = replaces && noteReplaced !== undefined
-  const letGo = isLetGo ? [run(batch, noteReplaced)] : []
-  const changes = statements.changes({ adds: has('added'), replaces, storedAt })
-  const changed = (remaining.length === 0 ? [] : changes).map(({ text, values }) =>
-    run(batch, text, values),
-  )
-  const settled = settle(batch, isLetGo || takesOver || isLeftOut)
-  await Promise.all([...letGo, ...changed, ...settled, ...empty(batch)])
-  const unchanged = staged.filter((place) => outcomes[place] === undefined)
+}
+
+/** Notes the outcomes of the places that have none: their records are stored as they are. */
+async function noteUnchanged(batch: Batch, places: readonly number[]): Promise<void> {
+  const { outcomes } = batch
+  const unchanged = places.filter((place) => outcomes[place] === undefined)
   if (unchanged.length === 0) return
   const records = unchanged.map((place) => requestAt(batch, place).record)
   const rows = await findStored(batch, records)

@@ -1,5 +1,5 @@
 import type { Dialect } from '../dialect.ts'
-import { isTrue, text } from '../row.ts'
+import { isTrue, type NamedRow, text } from '../row.ts'
 import type { Reads } from '../session.ts'
 import type { Form } from './customer-key-rows.ts'
 
@@ -10,27 +10,43 @@ import type { Form } from './customer-key-rows.ts'
  * the customers whose bodies have two forms from now on.
  */
 export async function staleCustomers(
-  { rows }: Reads,
+  reads: Reads,
   dialect: Dialect,
   form: Form,
 ): Promise<readonly string[]> {
-  const table = dialect.tableName('customer_key')
-  const found = await rows({ text: findOthers(dialect, table), values: [form], prepare: true })
-  const stale = found.filter((row) => isTrue(row.is_stale)).map((row) => text(row, 'customer_id'))
-  const mixed = found.map((row) => text(row, 'customer_id'))
-  if (stale.length === 0 && mixed.length > 0) {
-    await rows({
-      text: `update ${table} set form = null where current = ${dialect.boolean(true)}
-        and ${dialect.isAnyOf('customer_id', dialect.parameter(1, 'text[]'))}`,
-      values: [dialect.list(mixed)],
-    })
-  }
+  const found = await otherKeys(reads, dialect, form)
+  const stale = found.filter(isStale).map(customerOf)
+  if (stale.length === 0) await noteForms(reads, dialect, found)
   return stale
 }
 
-const findOthers = ({ parameter, boolean }: Dialect, table: string): string => `
+/** The customers of staged records with another key, or another form, than the current one. */
+export const otherKeys = ({ rows }: Reads, dialect: Dialect, form: Form) =>
+  rows({ text: findOthers(dialect), values: [form], prepare: true })
+
+/** Whether a row of `otherKeys` names another key. */
+export const isStale = (row: NamedRow): boolean => isTrue(row.is_stale)
+
+/** Notes that the bodies of such customers have two forms from now on. */
+export async function noteForms(
+  { rows }: Reads,
+  dialect: Dialect,
+  mixed: readonly NamedRow[],
+): Promise<void> {
+  if (mixed.length === 0) return
+  await rows({
+    text: `update ${dialect.tableName('customer_key')} set form = null
+      where current = ${dialect.boolean(true)}
+        and ${dialect.isAnyOf('customer_id', dialect.parameter(1, 'text[]'))}`,
+    values: [dialect.list(mixed.map(customerOf))],
+  })
+}
+
+const customerOf = (row: NamedRow): string => text(row, 'customer_id')
+
+const findOthers = ({ parameter, boolean, tableName }: Dialect): string => `
   select staged.customer_id, known.id is null as is_stale
   from (select distinct customer_id, key_id from staged_line where key_id is not null) as staged
-  left join ${table} as known on known.customer_id = staged.customer_id
+  left join ${tableName('customer_key')} as known on known.customer_id = staged.customer_id
     and known.id = staged.key_id and known.current = ${boolean(true)}
   where known.id is null or known.form <> ${parameter(1, 'text')}`

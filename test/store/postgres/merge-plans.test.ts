@@ -126,8 +126,8 @@ for (const { kind } of resources) {
     try {
       const staging = stagingOfAll(resources, dialect)
       await session.execute(`${createPutStaging(staging, dialect)}; ${indexStaged}`)
-      const { stored, held } = putStatements(resourceOf(kind), dialect)
-      const { hold, holdAgain, noteReplaced = hold, noteTaken, settle } = held
+      const { stored, merge } = putStatements(resourceOf(kind), dialect)
+      const { hold, holdAgain, noteReplaced = hold, noteTaken, settle } = merge.held
       for (const text of [stored, hold, ...holdAgain, noteReplaced, noteTaken, ...settle]) {
         const rows = await session.query({ text: `explain ${text}` })
         const plan = rows.map(([line]) => String(line)).join('\n')

@@ -3,6 +3,7 @@ import type { Resource } from '../../../contract/resource.ts'
 import type { Clock } from '../../../platform/clock.ts'
 import { limits } from '../../../platform/limits.ts'
 import { loadRecords, type StagingArea } from '../../merge/load-records.ts'
+import { mergeInOrder } from '../../merge/merge-order.ts'
 import { createImportStaging, stagingOf } from '../../merge/staging.ts'
 import type { LineName, RecordLoad } from '../../records/import.ts'
 import { type NamedRow, text } from '../../row.ts'
@@ -78,12 +79,17 @@ function openArea(
               onStep?.(name)
               return unlessAborted(connection, signal, work)
             }
-            await step('customer_lock', () => session.run(lockCustomers(resource, takeOver)))
-            await step('checking', leave)
-            await step('customer_lock', hold)
-            if (await someIsLocked(session, resource, takeOver)) throw new LockedMeanwhile()
-            onStep?.('checking')
-            const report = await store()
+            const report = await mergeInOrder({
+              lock: () =>
+                step('customer_lock', () => session.run(lockCustomers(resource, takeOver))),
+              leave: () => step('checking', leave),
+              hold: () => step('customer_lock', hold),
+              store: async () => {
+                if (await someIsLocked(session, resource, takeOver)) throw new LockedMeanwhile()
+                onStep?.('checking')
+                return await store()
+              },
+            })
             changed = takeOver ? undefined : (await session.rows(stagedCustomers)).map(customerOf)
             return report
           },

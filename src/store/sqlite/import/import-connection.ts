@@ -5,6 +5,7 @@ import { limits } from '../../../platform/limits.ts'
 import { freeBytesOf } from '../../../platform/machine/free-bytes.ts'
 import { systemTime, turn } from '../../../platform/time.ts'
 import { loadRecords, type StagingArea } from '../../merge/load-records.ts'
+import { mergeInOrder } from '../../merge/merge-order.ts'
 import { createImportStaging, indexStaged, stagingOf } from '../../merge/staging.ts'
 import type { LoadOptions, RecordLoad } from '../../records/import.ts'
 import type { Seals } from '../../sealing/seals.ts'
@@ -82,14 +83,12 @@ async function openArea(
         })
       return work({
         session,
-        locked: ({ leave, hold, store }) => {
+        locked: (steps) => {
           onStep?.('store_lock')
           return afterOthers(() =>
             write(async () => {
-              onStep?.('checking')
-              await leave()
-              await hold()
-              return await store()
+              const lock = async () => onStep?.('checking')
+              return await mergeInOrder({ ...steps, lock })
             }),
           )
         },
@@ -163,7 +162,7 @@ export async function buildingIndexes(
   db: DatabaseSync,
   table: string,
   rows: number,
-  insert: () => Promise<void>,
+  insert: () => Promise<unknown>,
 ): Promise<void> {
   const isEmpty = () => db.prepare(`select 1 from ${table} limit 1`).get() === undefined
   const ofTable = `select name, sql from sqlite_schema
