@@ -1,22 +1,23 @@
+import type { IncomingHttpHeaders } from 'node:http'
 import { fullView } from '../../contract/access.ts'
 import type { Deed } from '../../contract/audit-entry.ts'
 import type { OperatorInput, OperatorWork, WorkAnswer } from '../../contract/operation.ts'
 import { pastInstant } from '../../contract/past-instant.ts'
-import { noneFound, problem } from '../../contract/problem.ts'
+import { noneFound, type Problem, problem } from '../../contract/problem.ts'
 import type { RecordRules, Resource } from '../../contract/resource.ts'
 import { idOf, nameOf, requireFound, requireHistoryScope } from '../../history/history-work.ts'
 import type { Clock } from '../../platform/clock.ts'
+import { limits } from '../../platform/limits.ts'
 import { doing } from '../../store/deed.ts'
 import type { FoundRecord } from '../../store/records/history.ts'
 import type { ClientOrigin, StorableRecord } from '../../store/records/import.ts'
-import type { PutOutcome } from '../../store/records/put.ts'
+import type { Precondition, PutOutcome } from '../../store/records/put.ts'
 import type { Store } from '../../store/records.ts'
 import { recordCheck } from '../check.ts'
 import { parseEntry } from '../entry.ts'
 import { readRecord } from '../read-record.ts'
 import { type FoundInAll, type HttpFault, refusedRecords } from '../refused-records.ts'
 import type { ForeignValues } from './foreign-values.ts'
-import { preconditionOf, unmet } from './precondition.ts'
 
 export type RecordDeps = {
   readonly store: Pick<Store, 'operator'>
@@ -151,6 +152,34 @@ function storedOf(
   if (outcome.outcome === 'refused') throw refused(foreign.shown(input, outcome.faults))
   return outcome
 }
+
+/**
+ * `If-Match` and `If-None-Match` of a write (RFC 9110 section 13.1). A header that cannot be read
+ * is a 400: a write must not ignore its condition.
+ */
+const preconditionOf = (headers: IncomingHttpHeaders): Precondition => ({
+  // A weak tag is no condition for a write: two different versions may have it.
+  match: readTags('If-Match', headers['if-match']),
+  noneMatch: readTags('If-None-Match', headers['if-none-match']),
+})
+
+function readTags(name: string, header: string | undefined): readonly string[] | 'any' | undefined {
+  if (header === undefined) return undefined
+  if (header.trim() === '*') return 'any'
+  const tags = header.length > limits.entityTagsLengthMax ? [] : header.split(',')
+  const versions = tags.map((tag) => /^\s*(W\/)?"([\x21\x23-\x7e]*)"\s*$/.exec(tag))
+  if (versions.length === 0 || versions.includes(null)) {
+    throw problem('malformed', `${name} must be * or entity tags such as "1a2b3c"`)
+  }
+  return versions.map((found) => (found?.[1] === undefined ? (found?.[2] ?? '') : ''))
+}
+
+const unmet = (version: string | undefined): Problem =>
+  version === undefined
+    ? problem('preconditionFailed', 'no version is stored, so the condition is not met')
+    : problem('preconditionFailed', 'another version is stored; read it, and send its entity tag', {
+        headers: { etag: `"${version}"` },
+      })
 
 /** The refusal of a record or of a stream that a client of the operator has sent. */
 export const refused = (faults: readonly HttpFault[], found?: FoundInAll) =>

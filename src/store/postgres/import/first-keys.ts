@@ -4,7 +4,7 @@ import type { Transact } from '../../session.ts'
 import type { Servers } from '../cluster/servers.ts'
 import { transactOn } from '../cluster/transaction.ts'
 import { setLocal } from '../driver/sessions.ts'
-import { refusalOf } from './put-locks.ts'
+import { refusalOf } from './customer-locks.ts'
 
 const waiting = () =>
   setLocal({

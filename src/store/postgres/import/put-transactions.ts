@@ -6,7 +6,7 @@ import { createPutStaging, indexStaged, stagingOfAll } from '../../merge/staging
 import type { Servers } from '../cluster/servers.ts'
 import { transactOn } from '../cluster/transaction.ts'
 import { dialect } from '../dialect.ts'
-import { giveUpSoon, openPutLocks, openWaitingLocks, refusalOf } from './put-locks.ts'
+import { giveUpSoon, openPutLocks, openWaitingLocks, refusalOf } from './customer-locks.ts'
 
 /** Transactions of single records. */
 export const putTransactions = (servers: Servers): PutTransactions => ({

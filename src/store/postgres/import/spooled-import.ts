@@ -18,7 +18,7 @@ import { dialect } from '../dialect.ts'
 import { type Connection, hexOf } from '../driver/connection.ts'
 import { bulkTransaction, setLocal } from '../driver/sessions.ts'
 import { sessionOf } from '../session.ts'
-import { lockCustomers, someIsLocked } from './lock-import.ts'
+import { lockCustomers, someIsLocked } from './customer-locks.ts'
 import { dropStaging } from './put-transactions.ts'
 
 export type SpooledImportDeps = {

@@ -4,13 +4,50 @@ import { systemTime } from '../../../platform/time.ts'
 import { otherCustomers } from '../../merge/conflict-queries.ts'
 import type { PutLocks } from '../../merge/put-batch.ts'
 import { isTrue, text } from '../../row.ts'
-import type { Session } from '../../session.ts'
+import { holds, type Session } from '../../session.ts'
 import { CustomersLocked } from '../../unavailable.ts'
 import { dialect } from '../dialect.ts'
 import { textArray } from '../driver/connection.ts'
 import { isEnded, isLockTimeout } from '../driver/failure.ts'
 import { setLocal } from '../driver/sessions.ts'
-import { lockCustomers, lockedByOthers } from './lock-import.ts'
+
+const customer = dialect.tableName('customer')
+
+/**
+ * Keeps other writers from the customers of staged records, and from the others that lose a value
+ * or may get one. All in one statement, in the order of their numbers, so that no two merges wait
+ * in a circle.
+ */
+export const lockCustomers = (resource: Resource, takeOver: boolean): string => `
+  select count(*) from (
+    select number from ${customer} where number in (${wanted(resource, takeOver)})
+    order by number for update
+  ) as locked`
+
+/**
+ * Whether another writer has one of them, which another merge may have added since, or which has
+ * got a value since. It waits for nobody, and locks those that are free.
+ */
+export const someIsLocked = (
+  session: Pick<Session, 'rows'>,
+  resource: Resource,
+  takeOver: boolean,
+): Promise<boolean> => holds(session, lockedByOthers(wanted(resource, takeOver)))
+
+/** The same for a query of the numbers of customers. */
+const lockedByOthers = (numbers: string): string => `
+  with wanted as materialized (${numbers}), locked as (
+    select number from ${customer} where number in (select * from wanted)
+    order by number ${dialect.forUpdate('skip')}
+  )
+  select (select count(*) from locked) < (select count(distinct number) from wanted as of (number)) as holds`
+
+function wanted(resource: Resource, takeOver: boolean): string {
+  const others = otherCustomers(resource, dialect, takeOver)
+  return `
+    select number from ${customer} where id in (select customer_id from staged_line)
+    ${others === undefined ? '' : `union ${others}`}`
+}
 
 /**
  * The locks of a batch of single records, which skips customers that others have locked. Its wait
@@ -76,8 +113,6 @@ function waitUntil(deadline: number): string {
   const lockMs = Math.min(limits.putCustomerMs, leftMs)
   return setLocal({ lock_timeout: lockMs, statement_timeout: leftMs })
 }
-
-const customer = dialect.tableName('customer')
 
 const findCustomers = `select id from ${customer} where id = any($1::text[])`
 
