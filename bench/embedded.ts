@@ -1,6 +1,6 @@
 import { readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Config } from '../src/platform/config.ts'
+import type { Config } from '@bursar/base'
 import { configOf, temporaryFolder } from '../test/support/harness.ts'
 import { type Listening, pinnedOutput, startProcess } from '../test/support/server-process.ts'
 import type { ImportTarget } from './rows/imports.ts'

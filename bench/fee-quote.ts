@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { cpus } from 'node:os'
+import type { CryptoNetwork } from '@bursar/base'
 import type { FeeBasis } from '../src/fees/fee-basis.ts'
 import { type QuoteRequest, quoteFee } from '../src/fees/quote-fee.ts'
 import { readSchedule } from '../src/fees/schedule/read-schedule.ts'
 import { encodeAddress } from '../src/sandbox/encode-address.ts'
-import type { CryptoNetwork } from '../src/values/network.ts'
 
 /**
  * Measures the pure quote without HTTP and store. Prints p50 and p99 in microseconds and quotes a

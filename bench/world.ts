@@ -1,13 +1,10 @@
+import { type Config, openLog, systemRandom, systemTime } from '@bursar/base'
 import type { Entry } from '../src/intake/entry.ts'
 import { importEntries } from '../src/intake/files/import-file.ts'
 import { recordRules } from '../src/intake/record-rules.ts'
 import { createClient } from '../src/oauth/clients/clients.ts'
-import type { Config } from '../src/platform/config.ts'
-import { openLog } from '../src/platform/log.ts'
-import { systemTime } from '../src/platform/time.ts'
 import { fiatAccount } from '../src/resources/fiat-account.ts'
 import { createStore, openOperatorStores, type Stores } from '../src/stores.ts'
-import { systemRandom } from '../src/vault/random.ts'
 import { aFiatAccount } from '../test/support/records.ts'
 
 export const CUSTOMERS = 50

@@ -1,5 +1,5 @@
 import { test } from 'node:test'
-import { openMetrics } from '../src/platform/metrics/open-metrics.ts'
+import { openMetrics } from '@bursar/base/open-metrics'
 import { describeService } from '../test/support/describe-service.ts'
 import { note, rounded } from './figure.ts'
 import { msOf, openCostMeter, slowness } from './support/loop-cost.ts'

@@ -2,8 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { constants } from 'node:os'
 import { fileURLToPath } from 'node:url'
-import { NoOwnNode, ownNode } from './platform/machine/own-node.ts'
-import { systemTime } from './platform/time.ts'
+import { NoOwnNode, ownNode, systemTime } from '@bursar/base'
 
 /**
  * The command of the package. It runs in this Node if that suffices, else in one that it installs

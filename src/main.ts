@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { isOutOfDescriptors, outOfDescriptors } from './platform/machine/exhaustion.ts'
+import { isOutOfDescriptors, outOfDescriptors } from '@bursar/base'
 
 try {
   // Imported here, because reading the modules may be the first call without a free descriptor.

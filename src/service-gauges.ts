@@ -1,19 +1,22 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
-import type { Background } from './background.ts'
+import {
+  type Background,
+  type Clock,
+  type Config,
+  cryptoNetworks,
+  type Logger,
+  limits,
+  type Metrics,
+  type Reading,
+} from '@bursar/base'
 import { ageOf, type FeeBasis } from './fees/fee-basis.ts'
 import type { Dated } from './fees/schedule/read-schedule.ts'
 import type { OAuth } from './oauth/open-oauth.ts'
-import type { Clock } from './platform/clock.ts'
-import type { Config } from './platform/config.ts'
-import { limits } from './platform/limits.ts'
-import type { Logger } from './platform/log.ts'
-import type { Metrics, Reading } from './platform/metrics/metrics.ts'
 import type { AuditLog } from './store/audit.ts'
 import type { ChangeWatch } from './store/change-watch.ts'
 import type { FeeQuoteStore } from './store/fee-quotes.ts'
 import type { CountedImports, ImportRegistry } from './store/imports.ts'
 import type { Store } from './store/records.ts'
-import { cryptoNetworks } from './values/network.ts'
 
 export type GaugeDeps = {
   readonly metrics: Metrics

@@ -1,5 +1,4 @@
-import type { Background } from './background.ts'
-import type { Logger } from './platform/log.ts'
+import type { Background, Logger } from '@bursar/base'
 import type { FeeQuoteStore } from './store/fee-quotes.ts'
 import { startChecksumScan } from './store/integrity/checksum-scan.ts'
 import type { Store } from './store/records.ts'

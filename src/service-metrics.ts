@@ -1,10 +1,9 @@
+import { type Config, type Metrics, noMetrics } from '@bursar/base'
+import type { MetricsRegistry } from '@bursar/base/open-metrics'
 import { statusGuides } from './contract/problem.ts'
 import type { Route } from './contract/request.ts'
 import { noOperation, type Served } from './http/server/request-log.ts'
 import { refusals } from './oauth/tokens/refusal.ts'
-import type { Config } from './platform/config.ts'
-import { type Metrics, noMetrics } from './platform/metrics/metrics.ts'
-import type { MetricsRegistry } from './platform/metrics/open-metrics.ts'
 import { resources } from './resources/catalogue.ts'
 
 /** Reads the metrics of every worker, given those of this one. */
@@ -34,7 +33,7 @@ export async function openServiceMetrics(
   if (operatorPort === undefined) {
     return { metrics: noMetrics, read: undefined, observing: (served) => served }
   }
-  const { openMetrics } = await import('./platform/metrics/open-metrics.ts')
+  const { openMetrics } = await import('@bursar/base/open-metrics')
   const metrics = openMetrics({
     operations: () => [...routes().map(({ operation }) => operation), noOperation],
     statuses: () => [...successes, ...statusGuides.map(({ status }) => status)].map(String),

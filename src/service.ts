@@ -1,5 +1,18 @@
 import { isIP } from 'node:net'
-import { type Background, openBackground } from './background.ts'
+import {
+  type Background,
+  type Clock,
+  type Config,
+  isWildcard,
+  type Keyring,
+  type Logger,
+  openBackground,
+  openRequestMinutes,
+  type Recorder,
+  type RequestMinutes,
+  urlHost,
+  usableMemory,
+} from '@bursar/base'
 import type { Caller, OperatorPrincipal, Principal } from './contract/principal.ts'
 import { isFailure } from './contract/problem.ts'
 import type { Interfere, Route } from './contract/request.ts'
@@ -45,13 +58,6 @@ import { type OAuth, openOAuth } from './oauth/open-oauth.ts'
 import { operations } from './operations/index.ts'
 import { ingestOperations } from './operations/ingest/index.ts'
 import { operatorReads, operatorWorks } from './operator-works.ts'
-import type { Clock } from './platform/clock.ts'
-import type { Config } from './platform/config.ts'
-import type { Logger } from './platform/log.ts'
-import { isWildcard, urlHost } from './platform/machine/loopback.ts'
-import { usableMemory } from './platform/machine/usable-memory.ts'
-import { openRequestMinutes, type RequestMinutes } from './platform/request-minutes.ts'
-import type { Recorder } from './platform/traces/recorder.ts'
 import { startServiceGauges } from './service-gauges.ts'
 import { startStoreJobs } from './service-jobs.ts'
 import { type MergeMetrics, openServiceMetrics } from './service-metrics.ts'
@@ -63,7 +69,6 @@ import type { Store } from './store/records.ts'
 import type { SandboxState } from './store/sandbox-state.ts'
 import { openSpoolsOf } from './store/spool.ts'
 import { openServiceStores } from './stores.ts'
-import type { Keyring } from './vault/keyring.ts'
 
 /** A running service: the composition root that `startService` opens. */
 export type Service = {

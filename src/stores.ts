@@ -1,7 +1,13 @@
-import type { Clock } from './platform/clock.ts'
-import { type Config, ConfigError } from './platform/config.ts'
-import type { Check } from './platform/finding.ts'
-import { readPostgresUrl } from './platform/postgres-url.ts'
+import {
+  type Check,
+  type Clock,
+  type Config,
+  ConfigError,
+  type Keyring,
+  openVault,
+  type PurposeKeyStore,
+  readPostgresUrl,
+} from '@bursar/base'
 import type { AuditDeps, AuditLog, AuditReader } from './store/audit.ts'
 import type { SharedValues } from './store/integrity/shared-values.ts'
 import type { StoredRows } from './store/integrity/stored-rows.ts'
@@ -24,9 +30,6 @@ import { appliedSteps } from './store/sqlite/migrate.ts'
 import { type EmbeddedMode, openEmbeddedStores } from './store/sqlite/open-embedded-stores.ts'
 import { openSqliteAuditReader } from './store/sqlite/open-sqlite-audit.ts'
 import { StoreUnavailable } from './store/unavailable.ts'
-import type { Keyring } from './vault/keyring.ts'
-import { openVault } from './vault/open-vault.ts'
-import type { PurposeKeyStore } from './vault/purpose-key.ts'
 
 /** The audit log for the owner of the store, or its auditor. */
 export type AuditArchive = {

@@ -6,8 +6,8 @@ import {
   cpSync,
   globSync,
   mkdtempSync,
-  readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   writeFileSync,
 } from 'node:fs'
@@ -77,9 +77,8 @@ rmSync(dist, { recursive: true, force: true })
 const declare = ['-p', 'tsconfig.build.json', '--emitDeclarationOnly']
 execFileSync('tsc', declare, { cwd: root, stdio: 'inherit' })
 // The package exports the types of `testing` only.
-for (const name of readdirSync(dist)) {
-  if (name !== 'testing') rmSync(`${dist}/${name}`, { recursive: true })
-}
+renameSync(`${dist}/src/testing`, `${dist}/testing`)
+for (const name of ['src', 'packages']) rmSync(`${dist}/${name}`, { recursive: true })
 for (const path of globSync('{src,packages/*/src}/**/*.*', { cwd: root })) {
   if (!path.endsWith('.ts')) cpSync(`${root}${path}`, `${dist}/${placeInDist(path)}`)
 }

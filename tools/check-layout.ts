@@ -30,7 +30,7 @@ const realTimeNames =
   /\bperformance\.now\b|\bDate\.now\b|\bsetTimeout\b|\bsetInterval\b|\btimers\/promises\b|\bAbortSignal\.timeout\b/g
 
 /** The one file of the program that knows the system's time. */
-const timeFile = 'src/platform/time.ts'
+const timeFile = 'packages/base/src/time.ts'
 
 const FOLDER_FILES_MAX = 12
 const FILE_LINES_MAX = 250
@@ -174,11 +174,13 @@ function spreadFaults(file: string): string[] {
 
 /** `src/bin.ts` runs on every Node, before the program, and must import nothing of it. */
 function timerFaults(file: string): string[] {
-  if (file === 'src/background.ts' || file === timeFile) return []
+  if (file === 'packages/base/src/background.ts' || file === timeFile) return []
   const text = readFileSync(file, 'utf8')
   const isJob = /import \{[^}]*\brepeat\b[^}]*\} from '[^']*schedule\.ts'/.test(text)
   return [
-    ...(isJob ? [`${file}: name the job in src/background.ts, which starts its timer`] : []),
+    ...(isJob
+      ? [`${file}: name the job in packages/base/src/background.ts, which starts its timer`]
+      : []),
     ...[
       ...new Set(
         [...text.matchAll(realTimeNames), ...text.matchAll(/\bnew Date\(\)/g)].map(String),

@@ -1,4 +1,4 @@
-import type { Config } from '../../src/platform/config.ts'
+import type { Config } from '@bursar/base'
 import type { Listening } from '../../test/support/server-process.ts'
 import { runAtFixedRate } from '../fixed-rate.ts'
 import type { Row } from '../report.ts'

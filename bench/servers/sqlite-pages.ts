@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite'
+import { limits } from '@bursar/base'
 import { asTenant } from '../../src/contract/principal.ts'
-import { limits } from '../../src/platform/limits.ts'
 import { fiatAccount } from '../../src/resources/fiat-account.ts'
 import { positionOf } from '../../src/store/position.ts'
 import { rangeOf } from '../../src/store/records/page.ts'

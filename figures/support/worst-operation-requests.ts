@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib'
+import { limits } from '@bursar/base'
 import type { ArrayField, Field } from '../../src/contract/fields.ts'
 import type { Operation } from '../../src/contract/operation.ts'
-import { limits } from '../../src/platform/limits.ts'
 import { aFiatAccount, aStatement } from '../../test/support/records.ts'
 import { fill, fillWith, type WorstRequest } from './worst-requests.ts'
 

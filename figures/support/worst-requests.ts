@@ -1,4 +1,4 @@
-import { limits } from '../../src/platform/limits.ts'
+import { limits } from '@bursar/base'
 
 /** A request of the largest accepted size, in a shape that costs much to read. */
 export type WorstRequest = { readonly name: string; readonly bytes: Uint8Array }

@@ -1,8 +1,7 @@
+import { type Clock, listed } from '@bursar/base'
 import { Command } from 'commander'
 import type { Dated, FeeSchedule } from '../fees/schedule/read-schedule.ts'
 import { readScheduleFile } from '../fees/sources/open-fees.ts'
-import type { Clock } from '../platform/clock.ts'
-import { listed } from '../platform/config.ts'
 import { type CommonOptions, configOf, newCommand } from './options.ts'
 import { CommandFailed, isoOf, type Output, printResult } from './output.ts'
 

@@ -1,6 +1,5 @@
+import { openLog, systemTime } from '@bursar/base'
 import type { Command } from 'commander'
-import { openLog } from '../platform/log.ts'
-import { systemTime } from '../platform/time.ts'
 import { compactStore } from '../stores.ts'
 import { withArchive } from './audit/with-archive.ts'
 import { type CommonOptions, configOf, newCommand } from './options.ts'

@@ -1,5 +1,20 @@
 import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
+import {
+  type Check,
+  type Clock,
+  type Config,
+  commandHint,
+  counted,
+  DEFAULT_FILE,
+  type Finding,
+  freeBytesOf,
+  limits,
+  openLog,
+  readPostgresUrl,
+  refusalOf,
+  systemTime,
+} from '@bursar/base'
 import type { Command } from 'commander'
 import { auditCheck } from '../doctor/audit-check.ts'
 import { type Backups, backupCheck, newestFileAt } from '../doctor/backup-check.ts'
@@ -11,15 +26,6 @@ import { keyChecks } from '../doctor/key-checks.ts'
 import { recordsCheck } from '../doctor/records-check.ts'
 import { sealingCheck } from '../doctor/sealing-check.ts'
 import type { UsingRecords } from '../doctor/using-records.ts'
-import type { Clock } from '../platform/clock.ts'
-import { type Config, DEFAULT_FILE } from '../platform/config.ts'
-import { type Check, type Finding, refusalOf } from '../platform/finding.ts'
-import { limits } from '../platform/limits.ts'
-import { openLog } from '../platform/log.ts'
-import { freeBytesOf } from '../platform/machine/free-bytes.ts'
-import { readPostgresUrl } from '../platform/postgres-url.ts'
-import { systemTime } from '../platform/time.ts'
-import { commandHint } from '../platform/version.ts'
 import { resources } from '../resources/catalogue.ts'
 import type { Erasure } from '../store/credentials.ts'
 import type { OperatorRecords } from '../store/records.ts'
@@ -32,7 +38,6 @@ import {
   storeFiles,
   withAuditArchive,
 } from '../stores.ts'
-import { counted } from '../values/counted.ts'
 import { type CommonOptions, configOf, newCommand } from './options.ts'
 import { CommandFailed, type Output, printResult } from './output.ts'
 

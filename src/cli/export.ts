@@ -1,7 +1,7 @@
+import { printableJson } from '@bursar/base'
 import type { Command } from 'commander'
 import { resourceOf } from '../resources/catalogue.ts'
 import { openSpoolsOf, type Spool } from '../store/spool.ts'
-import { printableJson } from '../values/printable.ts'
 import { type CommonOptions, kindArgument, newCommand } from './options.ts'
 import type { Output } from './output.ts'
 import { withAudit } from './with-stores.ts'

@@ -1,8 +1,7 @@
+import { type Clock, openLog } from '@bursar/base'
 import type { Command } from 'commander'
 import { describeSchedule, type ScheduleRow } from '../fees/describe-schedule.ts'
 import { observedFees } from '../fees/sources/observed-fees.ts'
-import type { Clock } from '../platform/clock.ts'
-import { openLog } from '../platform/log.ts'
 import { type CommonOptions, configOf, newCommand } from './options.ts'
 import { type Output, printResult } from './output.ts'
 

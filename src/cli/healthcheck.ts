@@ -1,9 +1,5 @@
+import { type Config, fetchBounded, isWildcard, limits, systemTime, urlHost } from '@bursar/base'
 import type { Command } from 'commander'
-import { fetchBounded } from '../platform/bounded-fetch.ts'
-import type { Config } from '../platform/config.ts'
-import { limits } from '../platform/limits.ts'
-import { isWildcard, urlHost } from '../platform/machine/loopback.ts'
-import { systemTime } from '../platform/time.ts'
 import { type CommonOptions, configOf, newCommand, refuseUsage } from './options.ts'
 import { CommandFailed, type Output, printResult } from './output.ts'
 

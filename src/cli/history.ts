@@ -1,14 +1,18 @@
+import {
+  counted,
+  limits,
+  parseInstant,
+  printable,
+  printableJson,
+  printInstant,
+  systemTime,
+} from '@bursar/base'
 import { Command } from 'commander'
 import { uuid } from '../contract/fields.ts'
 import { describeHistory } from '../history/history-work.ts'
-import { limits } from '../platform/limits.ts'
-import { systemTime } from '../platform/time.ts'
 import { resourceOf } from '../resources/catalogue.ts'
 import type { History, PruneKey, VersionPlace } from '../store/records/history.ts'
 import type { OperatorRecords } from '../store/records.ts'
-import { counted } from '../values/counted.ts'
-import { parseInstant, printInstant } from '../values/instant.ts'
-import { printable, printableJson } from '../values/printable.ts'
 import { type CommonOptions, kindArgument, newCommand, refuseUsage } from './options.ts'
 import { CommandFailed, type Output, printResult } from './output.ts'
 import { withAudit } from './with-stores.ts'

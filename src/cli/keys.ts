@@ -1,7 +1,6 @@
+import { counted, type Purpose } from '@bursar/base'
 import { Command, Option } from 'commander'
 import { describeSigningKeys } from '../oauth/tokens/signing-keys.ts'
-import { counted } from '../values/counted.ts'
-import type { Purpose } from '../vault/purpose-key.ts'
 import type { CredentialCommandDeps } from './client/shown-client.ts'
 import { type CommonOptions, newCommand } from './options.ts'
 import { isoOf, printResult } from './output.ts'

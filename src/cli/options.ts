@@ -1,6 +1,5 @@
+import { type Config, loadConfig, programName } from '@bursar/base'
 import { Argument, Command } from 'commander'
-import { type Config, loadConfig } from '../platform/config.ts'
-import { programName } from '../platform/version.ts'
 import { recordKinds } from '../resources/catalogue.ts'
 
 /** The options that every command takes. */

@@ -1,7 +1,6 @@
 import { once } from 'node:events'
 import { writeSync } from 'node:fs'
-import { systemTime } from '../platform/time.ts'
-import { printableJson, printableLines } from '../values/printable.ts'
+import { printableJson, printableLines, systemTime } from '@bursar/base'
 
 /** Where a command writes. */
 export type Output = {

@@ -1,7 +1,6 @@
 import type { Readable } from 'node:stream'
+import { programName, systemTime, version } from '@bursar/base'
 import { Command } from 'commander'
-import { systemTime } from '../platform/time.ts'
-import { programName, version } from '../platform/version.ts'
 import type { CredentialCommandDeps } from './client/shown-client.ts'
 import type { Output } from './output.ts'
 import { withCredentials } from './with-stores.ts'

@@ -1,6 +1,5 @@
+import { ConfigError, outOfDescriptors } from '@bursar/base'
 import { type Command, CommanderError } from 'commander'
-import { ConfigError } from '../platform/config.ts'
-import { outOfDescriptors } from '../platform/machine/exhaustion.ts'
 import { StoreRefused, StoreUnavailable } from '../store/unavailable.ts'
 import { CommandFailed, cannotWrite, type Output } from './output.ts'
 

@@ -1,11 +1,14 @@
 import cluster from 'node:cluster'
+import {
+  type Background,
+  type Config,
+  openBackground,
+  openLog,
+  openTracing,
+  systemTime,
+} from '@bursar/base'
 import type { Command } from 'commander'
-import { type Background, openBackground } from '../background.ts'
 import { requirePublicUrl, warnOfPlainHttp } from '../oauth/issuer.ts'
-import type { Config } from '../platform/config.ts'
-import { openLog } from '../platform/log.ts'
-import { systemTime } from '../platform/time.ts'
-import { openTracing } from '../platform/traces/open-tracing.ts'
 import type { ServiceDeps } from '../service.ts'
 import { createStore, requireOneServer } from '../stores.ts'
 import { type CommonOptions, configOf, newCommand } from './options.ts'

@@ -1,5 +1,5 @@
+import { counted } from '@bursar/base'
 import { Command, Option } from 'commander'
-import { counted } from '../values/counted.ts'
 import type { Result } from '../verify/check-statement.ts'
 import { allStatements } from '../verify/statements/all-statements.ts'
 import { Unreachable } from '../verify/verdicts.ts'

@@ -1,12 +1,15 @@
+import {
+  type Config,
+  ConfigError,
+  type Keyring,
+  openLog,
+  readPostgresUrl,
+  systemRandom,
+  systemTime,
+} from '@bursar/base'
 import type { Command } from 'commander'
 import type { ClientDeps } from '../oauth/clients/clients.ts'
-import { type Config, ConfigError } from '../platform/config.ts'
-import { openLog } from '../platform/log.ts'
-import { readPostgresUrl } from '../platform/postgres-url.ts'
-import { systemTime } from '../platform/time.ts'
 import { createStore, openOperatorStores, type StoreDeps, type Stores } from '../stores.ts'
-import type { Keyring } from '../vault/keyring.ts'
-import { systemRandom } from '../vault/random.ts'
 import { type CommonOptions, configOf } from './options.ts'
 import { auditing, type CommandAudit } from './processes/command-audit.ts'
 

@@ -1,4 +1,4 @@
-import { attempt } from '../values/attempt.ts'
+import { attempt } from '@bursar/base'
 import type { Deed } from './audit-entry.ts'
 import type { OperatorPrincipal } from './principal.ts'
 import { problem } from './problem.ts'

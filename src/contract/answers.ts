@@ -1,5 +1,5 @@
+import { limits } from '@bursar/base'
 import type { TSchema } from 'typebox'
-import { limits } from '../platform/limits.ts'
 import type { ProblemSlug } from './problem.ts'
 
 /** The headers of answers beside those of HTTP itself, each with its meaning. */

@@ -1,8 +1,14 @@
+import {
+  decimalCharactersMax,
+  decimalPattern,
+  type Instant,
+  isLeapSecond,
+  limits,
+  parseInstant,
+  validatorOf,
+  violationsOf,
+} from '@bursar/base'
 import { type TSchema, Type } from 'typebox'
-import { limits } from '../platform/limits.ts'
-import { validatorOf, violationsOf } from '../platform/schema-faults.ts'
-import { decimalCharactersMax, decimalPattern } from '../values/decimal.ts'
-import { type Instant, isLeapSecond, parseInstant } from '../values/instant.ts'
 import { enumMember, leapSecond } from './members.ts'
 import { echo } from './problem.ts'
 import { type Refusal, refusalOf } from './schema-refusal.ts'

@@ -1,10 +1,13 @@
+import {
+  cryptoNetworks,
+  damageOf,
+  isLeapSecond,
+  limits,
+  parseInstant,
+  withRule,
+} from '@bursar/base'
 import { type TEnum, type TSchema, Type } from 'typebox'
 import { Format } from 'typebox/format'
-import { limits } from '../platform/limits.ts'
-import { withRule } from '../platform/schema-faults.ts'
-import { damageOf } from '../values/damaged-text.ts'
-import { isLeapSecond, parseInstant } from '../values/instant.ts'
-import { cryptoNetworks } from '../values/network.ts'
 
 /**
  * Schemas of record members. Each carries the `reason` of its fault, and a shared one the

@@ -1,5 +1,5 @@
+import { limits } from '@bursar/base'
 import { Type } from 'typebox'
-import { limits } from '../platform/limits.ts'
 import { described, enumOf, type Field, numberOf } from './fields.ts'
 import { about } from './members.ts'
 

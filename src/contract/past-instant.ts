@@ -1,5 +1,4 @@
-import type { Clock } from '../platform/clock.ts'
-import type { Instant } from '../values/instant.ts'
+import type { Clock, Instant } from '@bursar/base'
 import { described, instant } from './fields.ts'
 import { problem } from './problem.ts'
 

@@ -1,4 +1,4 @@
-import { STATUS_CODES } from '../platform/machine/node-http.ts'
+import { STATUS_CODES } from '@bursar/base'
 import type { FaultCode } from './fault-codes.ts'
 
 export type ProblemGuide = {

@@ -1,7 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Readable } from 'node:stream'
-import type { Span } from '../platform/traces/span.ts'
-import type { TraceContext } from '../platform/traces/trace-context.ts'
+import type { Span, TraceContext } from '@bursar/base'
 import type { Deed } from './audit-entry.ts'
 import type { Person } from './principal.ts'
 import type { Problem } from './problem.ts'

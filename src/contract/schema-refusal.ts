@@ -1,4 +1,4 @@
-import { reasonOf, type Violation } from '../platform/schema-faults.ts'
+import { reasonOf, type Violation } from '@bursar/base'
 import type { FaultCode } from './fault-codes.ts'
 
 /** What is wrong with a parameter or a member. */

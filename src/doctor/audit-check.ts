@@ -1,13 +1,16 @@
 import { accessSync, constants, statSync } from 'node:fs'
 import { dirname } from 'node:path'
-import type { Clock } from '../platform/clock.ts'
-import type { Config } from '../platform/config.ts'
-import type { Check, Finding } from '../platform/finding.ts'
-import { limits } from '../platform/limits.ts'
-import { isOpenToOthers } from '../platform/machine/private-files.ts'
-import { commandHint } from '../platform/version.ts'
-import { attempt } from '../values/attempt.ts'
-import { DAY_MICROS } from '../values/instant.ts'
+import {
+  attempt,
+  type Check,
+  type Clock,
+  type Config,
+  commandHint,
+  DAY_MICROS,
+  type Finding,
+  isOpenToOthers,
+  limits,
+} from '@bursar/base'
 
 type AuditCheckDeps = {
   readonly config: Pick<Config, 'auditHeadsFile' | 'auditRetentionDays'>

@@ -1,9 +1,6 @@
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Clock } from '../platform/clock.ts'
-import type { Check, Finding } from '../platform/finding.ts'
-import { limits } from '../platform/limits.ts'
-import { HOUR_MICROS } from '../values/instant.ts'
+import { type Check, type Clock, type Finding, HOUR_MICROS, limits } from '@bursar/base'
 
 /** What is known of backups: when the last one ended, in microseconds since 1970, UTC. */
 export type Backups = {

@@ -1,11 +1,14 @@
-import type { Check, Finding } from '../platform/finding.ts'
-import { limits } from '../platform/limits.ts'
-import { systemTime } from '../platform/time.ts'
-import { commandHint } from '../platform/version.ts'
+import {
+  type Check,
+  commandHint,
+  counted,
+  type Finding,
+  limits,
+  printable,
+  systemTime,
+} from '@bursar/base'
 import type { WrongCount } from '../store/records/customer-entries.ts'
 import type { OperatorRecords } from '../store/records.ts'
-import { counted } from '../values/counted.ts'
-import { printable } from '../values/printable.ts'
 import type { UsingRecords } from './using-records.ts'
 
 type CountsDeps = {

@@ -1,9 +1,8 @@
+import { type Check, cryptoNetworks, type Finding } from '@bursar/base'
 import { describeSchedule } from '../fees/describe-schedule.ts'
 import type { FeeBasis, Unavailable } from '../fees/fee-basis.ts'
 import { arePricesMissing, observedFees, silentNetworks } from '../fees/sources/observed-fees.ts'
 import type { FeesDeps } from '../fees/sources/open-fees.ts'
-import type { Check, Finding } from '../platform/finding.ts'
-import { cryptoNetworks } from '../values/network.ts'
 
 type FeeDeps = Omit<FeesDeps, 'environment' | 'background'>
 

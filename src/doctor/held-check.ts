@@ -1,10 +1,6 @@
-import type { Check, Finding } from '../platform/finding.ts'
-import { limits } from '../platform/limits.ts'
-import { systemTime } from '../platform/time.ts'
+import { type Check, counted, type Finding, limits, printable, systemTime } from '@bursar/base'
 import type { HeldFault } from '../store/integrity/compare-held.ts'
 import type { OperatorRecords } from '../store/records.ts'
-import { counted } from '../values/counted.ts'
-import { printable } from '../values/printable.ts'
 import type { UsingRecords } from './using-records.ts'
 
 type HeldDeps = {

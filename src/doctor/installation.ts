@@ -1,16 +1,18 @@
 import { existsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
-import type { Config } from '../platform/config.ts'
-import type { Check, Finding } from '../platform/finding.ts'
-import { limits } from '../platform/limits.ts'
 import {
+  type Check,
+  type Config,
   descriptorAdvice,
   descriptorsWanted,
+  type Finding,
+  isLoopback,
+  isOpenToOthers,
+  limits,
   readDescriptorLimit,
-} from '../platform/machine/descriptor-limit.ts'
-import { isLoopback } from '../platform/machine/loopback.ts'
-import { isOpenToOthers } from '../platform/machine/private-files.ts'
-import { readPostgresUrl, type ServerAddress } from '../platform/postgres-url.ts'
+  readPostgresUrl,
+  type ServerAddress,
+} from '@bursar/base'
 
 /** What the checks of an installation read, beside the configuration. */
 export type Installation = {

@@ -1,16 +1,20 @@
+import {
+  type Check,
+  type Clock,
+  type Config,
+  commandHint,
+  counted,
+  DAY_MICROS,
+  type Finding,
+  type Keyring,
+  limits,
+  masterKeyOf,
+  printable,
+  refusalOf,
+} from '@bursar/base'
 import { isSealed } from '../oauth/clients/client-seal.ts'
 import { publishedClients } from '../oauth/clients/published-secrets.ts'
-import type { Clock } from '../platform/clock.ts'
-import type { Config } from '../platform/config.ts'
-import { type Check, type Finding, refusalOf } from '../platform/finding.ts'
-import { limits } from '../platform/limits.ts'
-import { commandHint } from '../platform/version.ts'
 import type { CredentialStore } from '../store/credentials.ts'
-import { counted } from '../values/counted.ts'
-import { DAY_MICROS } from '../values/instant.ts'
-import { printable } from '../values/printable.ts'
-import type { Keyring } from '../vault/keyring.ts'
-import { masterKeyOf } from '../vault/wrap.ts'
 
 export type KeyDeps = {
   readonly config: Config

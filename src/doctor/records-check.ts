@@ -1,10 +1,7 @@
+import { type Check, commandHint, counted, type Finding, limits } from '@bursar/base'
 import type { Resource } from '../contract/resource.ts'
-import type { Check, Finding } from '../platform/finding.ts'
-import { limits } from '../platform/limits.ts'
-import { commandHint } from '../platform/version.ts'
 import { type RowKey, rowFaults } from '../store/integrity/stored-rows.ts'
 import type { OperatorRecords } from '../store/records.ts'
-import { counted } from '../values/counted.ts'
 import type { UsingRecords } from './using-records.ts'
 
 type RecordsDeps = {

@@ -1,9 +1,6 @@
-import type { Config } from '../platform/config.ts'
-import type { Check, Finding } from '../platform/finding.ts'
-import { commandHint } from '../platform/version.ts'
+import { type Check, type Config, commandHint, counted, type Finding } from '@bursar/base'
 import type { Erasure } from '../store/credentials.ts'
 import type { OperatorRecords } from '../store/records.ts'
-import { counted } from '../values/counted.ts'
 import type { UsingRecords } from './using-records.ts'
 
 type Parts = {

@@ -1,9 +1,8 @@
+import { type Config, limits } from '@bursar/base'
 import type { OperatorWork } from '../contract/operation.ts'
 import { asTenant, type Tenant } from '../contract/principal.ts'
 import { describeOrigin } from '../history/history-work.ts'
 import { readUpdates } from '../history/read-update.ts'
-import type { Config } from '../platform/config.ts'
-import { limits } from '../platform/limits.ts'
 import { eventKinds } from '../resources/event-types.ts'
 import {
   changePlaceOf,

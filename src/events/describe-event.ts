@@ -1,6 +1,6 @@
+import { printInstant } from '@bursar/base'
 import { eventTypeOf, objectTypeOf } from '../resources/event-types.ts'
 import type { StoredEvent } from '../store/records/events.ts'
-import { printInstant } from '../values/instant.ts'
 import { eventId } from './event-id.ts'
 
 /** An event as the API answers it. The secret is that of its customer. */

@@ -1,6 +1,5 @@
+import { limits, openTally } from '@bursar/base'
 import { type Problem, problem } from '../contract/problem.ts'
-import { limits } from '../platform/limits.ts'
-import { openTally } from '../platform/tally.ts'
 
 /** Bounds the requests that wait for events. They are none of the requests in progress. */
 export type EventWaits = {

@@ -1,7 +1,7 @@
+import type { Config } from '@bursar/base'
 import type { Work } from '../contract/operation.ts'
 import type { Principal } from '../contract/principal.ts'
 import { noneFound, problem } from '../contract/problem.ts'
-import type { Config } from '../platform/config.ts'
 import { eventKinds, kindsOfScopes } from '../resources/event-types.ts'
 import { eventPosition } from '../store/position.ts'
 import type { CustomerEvents } from '../store/records/events.ts'

@@ -1,6 +1,13 @@
+import {
+  type BoundOperator,
+  type Instant,
+  intersection,
+  limits,
+  rangeOfBound,
+  type TimeRange,
+} from '@bursar/base'
 import type { WorkInput } from '../contract/operation.ts'
 import type { Principal, Tenant } from '../contract/principal.ts'
-import { limits } from '../platform/limits.ts'
 import { kindOfType, kindsOfScopes } from '../resources/event-types.ts'
 import { eventPlaceOf } from '../store/position.ts'
 import {
@@ -11,13 +18,6 @@ import {
   type StoredEvent,
 } from '../store/records/events.ts'
 import type { Store } from '../store/records.ts'
-import type { Instant } from '../values/instant.ts'
-import {
-  type BoundOperator,
-  intersection,
-  rangeOfBound,
-  type TimeRange,
-} from '../values/time-range.ts'
 import { describeEvent } from './describe-event.ts'
 
 /**

@@ -1,6 +1,5 @@
-import { currentSpan, type Span } from '../platform/traces/span.ts'
+import { currentSpan, getOrInsert, type Span } from '@bursar/base'
 import { inBatchSpan } from '../store/traced-work.ts'
-import { getOrInsert } from '../values/get-or-insert.ts'
 
 /**
  * Reads for requests that wait. A change wakes many of them at once, and they would compete for

@@ -1,4 +1,4 @@
-import type { CryptoNetwork } from '../values/network.ts'
+import type { CryptoNetwork } from '@bursar/base'
 import type { AddressCheck, AddressPolicy, AddressRefusal } from './addresses/address-check.ts'
 import { checkAddress } from './addresses/check-address.ts'
 import { refuseAs } from './addresses/known-destinations.ts'

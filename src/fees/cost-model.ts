@@ -1,4 +1,4 @@
-import { divideUp } from '../values/rounding.ts'
+import { divideUp } from '@bursar/base'
 import type { AddressKind } from './addresses/address-check.ts'
 
 /** The network's own coin, or the kind of token. */

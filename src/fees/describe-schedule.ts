@@ -1,5 +1,4 @@
-import { printDecimal } from '../values/decimal.ts'
-import { type CryptoNetwork, cryptoNetworks } from '../values/network.ts'
+import { type CryptoNetwork, cryptoNetworks, printDecimal } from '@bursar/base'
 import { costsInForce, type FeeBasis, type Unavailable } from './fee-basis.ts'
 import { networkFee } from './network-fee.ts'
 import { traitsOf } from './networks.ts'

@@ -1,4 +1,4 @@
-import type { CryptoNetwork } from '../values/network.ts'
+import type { CryptoNetwork } from '@bursar/base'
 import type { CostModel } from './cost-model.ts'
 import type { Dated, FeeSchedule } from './schedule/read-schedule.ts'
 

@@ -1,5 +1,4 @@
-import { largest, smallest } from '../values/bounds.ts'
-import { divideUp, roundUpToStep } from '../values/rounding.ts'
+import { divideUp, largest, roundUpToStep, smallest } from '@bursar/base'
 import type { AddressKind } from './addresses/address-check.ts'
 import { costOf } from './cost-model.ts'
 import { costsInForce, type FeeBasis, priceInForce, type Unavailable } from './fee-basis.ts'

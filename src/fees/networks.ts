@@ -1,4 +1,4 @@
-import type { CryptoNetwork } from '../values/network.ts'
+import type { CryptoNetwork } from '@bursar/base'
 import type { AddressCheck, AddressKind, AddressPolicy } from './addresses/address-check.ts'
 import { checkCashAddress, encodeCashAddress, withCashPrefix } from './addresses/cash-address.ts'
 import { checkEvmAddress, encodeEvmAddress, mixedCaseEvmAddress } from './addresses/evm-address.ts'

@@ -1,7 +1,12 @@
-import { largest } from '../values/bounds.ts'
-import { type ParsedDecimal, parseDecimal, printDecimal } from '../values/decimal.ts'
-import type { CryptoNetwork } from '../values/network.ts'
-import { divideDown, divideUp } from '../values/rounding.ts'
+import {
+  type CryptoNetwork,
+  divideDown,
+  divideUp,
+  largest,
+  type ParsedDecimal,
+  parseDecimal,
+  printDecimal,
+} from '@bursar/base'
 import type {
   AddressFault,
   AddressKind,

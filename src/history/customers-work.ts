@@ -1,6 +1,6 @@
+import { largest, limits, matchesPrefix, printInstant } from '@bursar/base'
 import type { OperatorWork } from '../contract/operation.ts'
 import type { OperatorPrincipal } from '../contract/principal.ts'
-import { limits } from '../platform/limits.ts'
 import { recordKinds } from '../resources/catalogue.ts'
 import { customerPlaceOf, customerPosition } from '../store/position.ts'
 import type {
@@ -9,9 +9,6 @@ import type {
   CustomerSearch,
 } from '../store/records/customer-entries.ts'
 import type { Store } from '../store/records.ts'
-import { largest } from '../values/bounds.ts'
-import { matchesPrefix } from '../values/display-name.ts'
-import { printInstant } from '../values/instant.ts'
 
 type CustomersDeps = { readonly store: Pick<Store, 'operator'> }
 

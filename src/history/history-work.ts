@@ -1,10 +1,8 @@
+import { type Clock, limits, printInstant, turn } from '@bursar/base'
 import { fullView, seesInFull } from '../contract/access.ts'
 import type { OperatorInput, OperatorWork } from '../contract/operation.ts'
 import { noneFound, problem } from '../contract/problem.ts'
 import type { RecordInput, Resource } from '../contract/resource.ts'
-import type { Clock } from '../platform/clock.ts'
-import { limits } from '../platform/limits.ts'
-import { turn } from '../platform/time.ts'
 import { type Position, positionId, positionMicros, positionOf } from '../store/position.ts'
 import type {
   History,
@@ -14,7 +12,6 @@ import type {
   VersionPlace,
 } from '../store/records/history.ts'
 import type { Store } from '../store/records.ts'
-import { printInstant } from '../values/instant.ts'
 import { changedMembers } from './changed-members.ts'
 
 type HistoryDeps = { readonly store: Pick<Store, 'operator'>; readonly clock: Clock }

@@ -1,5 +1,4 @@
-import { limits } from '../platform/limits.ts'
-import { turn } from '../platform/time.ts'
+import { limits, turn } from '@bursar/base'
 import { resourceOf } from '../resources/catalogue.ts'
 import type { LatestChange } from '../store/records/latest-change.ts'
 import type { Store } from '../store/records.ts'

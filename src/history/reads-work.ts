@@ -1,11 +1,10 @@
+import { limits, printInstant } from '@bursar/base'
 import type { AuditActor } from '../contract/audit-entry.ts'
 import type { OperatorWork } from '../contract/operation.ts'
 import type { Resource } from '../contract/resource.ts'
-import { limits } from '../platform/limits.ts'
 import { readPlaceOf, readPosition } from '../store/position.ts'
 import type { RecordRead, RecordReads } from '../store/record-reads.ts'
 import type { Store } from '../store/records.ts'
-import { printInstant } from '../values/instant.ts'
 import { idOf, nameOf, requireFound } from './history-work.ts'
 
 type ReadsDeps = {

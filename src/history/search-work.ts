@@ -1,12 +1,11 @@
+import { limits, printInstant } from '@bursar/base'
 import type { OperatorWork } from '../contract/operation.ts'
 import type { OperatorPrincipal } from '../contract/principal.ts'
-import { limits } from '../platform/limits.ts'
 import { resources } from '../resources/catalogue.ts'
 import type { FeeQuoteStore } from '../store/fee-quotes.ts'
 import { positionId, positionMicros, positionOf } from '../store/position.ts'
 import type { Search, SearchHit } from '../store/records/history.ts'
 import type { Store } from '../store/records.ts'
-import { printInstant } from '../values/instant.ts'
 import { findCustomers } from './customers-work.ts'
 
 type SearchDeps = {

@@ -1,5 +1,5 @@
+import { attempt, limits, printInstant } from '@bursar/base'
 import type { RecordInput, Resource } from '../contract/resource.ts'
-import { limits } from '../platform/limits.ts'
 import {
   comesAfter,
   type RowKey,
@@ -9,8 +9,6 @@ import {
   shownId,
 } from '../store/integrity/stored-rows.ts'
 import { StoreDamaged } from '../store/unavailable.ts'
-import { attempt } from '../values/attempt.ts'
-import { printInstant } from '../values/instant.ts'
 import { renderRecord } from './render.ts'
 
 /** `faults` names the first damaged records by kind and id, and no value; the rest are counted. */

@@ -1,7 +1,7 @@
+import { type Violation, validatorOf, violationsOf } from '@bursar/base'
 import type { TSchema } from 'typebox'
 import type { RecordFault, RecordInput, RecordRules, Resource } from '../contract/resource.ts'
 import { refusalOf } from '../contract/schema-refusal.ts'
-import { type Violation, validatorOf, violationsOf } from '../platform/schema-faults.ts'
 import { boundsFaults, isWithinBounds, joinMembers as join } from './record-bounds.ts'
 
 /** Checks one value of a file. Returns all of its faults, or the record. */

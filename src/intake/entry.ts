@@ -1,9 +1,7 @@
 import { isUtf8 } from 'node:buffer'
+import { jsonFault, limits, repeatedMembers } from '@bursar/base'
 import { echo } from '../contract/problem.ts'
 import type { RecordFault } from '../contract/resource.ts'
-import { limits } from '../platform/limits.ts'
-import { jsonFault } from '../platform/parse-json.ts'
-import { repeatedMembers } from '../values/scan-json.ts'
 import { lineBoundsFault } from './line-bounds.ts'
 
 /** One value of a file and the line that it starts on, or the fault of that line. */

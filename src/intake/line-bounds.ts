@@ -1,6 +1,5 @@
+import { counted, limits } from '@bursar/base'
 import type { RecordFault } from '../contract/resource.ts'
-import { limits } from '../platform/limits.ts'
-import { counted } from '../values/counted.ts'
 
 const code = { quote: 0x22, backslash: 0x5c, comma: 0x2c } as const
 type LineBoundsFault = Pick<RecordFault, 'code' | 'reason'>

@@ -1,3 +1,4 @@
+import { counted } from '@bursar/base'
 import { Problem } from '../contract/problem.ts'
 import {
   ImportCancelled,
@@ -7,7 +8,6 @@ import {
 } from '../store/imports.ts'
 import type { LineFault, OnStep } from '../store/records/import.ts'
 import { StoreUnavailable } from '../store/unavailable.ts'
-import { counted } from '../values/counted.ts'
 
 /** What an import tells of itself, for its entry in the registry. */
 export const notesOf = (running: Pick<RunningImport, 'enter' | 'wait' | 'progress'>) => ({

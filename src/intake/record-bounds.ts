@@ -1,6 +1,5 @@
+import { limits, printable } from '@bursar/base'
 import type { RecordFault, RecordInput } from '../contract/resource.ts'
-import { limits } from '../platform/limits.ts'
-import { printable } from '../values/printable.ts'
 
 /**
  * Whether every text, array and object of a record is small enough to be checked. Patterns take

@@ -1,9 +1,9 @@
+import { parseInstant, printInstant } from '@bursar/base'
 import type { TSchema } from 'typebox'
 import type { RecordInput, Resource } from '../contract/resource.ts'
 import { positionOf } from '../store/position.ts'
 import type { StorableRecord } from '../store/records/import.ts'
 import { printTerms, privateTerms } from '../store/records/terms.ts'
-import { parseInstant, printInstant } from '../values/instant.ts'
 
 /**
  * Renders a checked record as the bytes of responses, full and masked, and its filter columns. The

@@ -1,7 +1,4 @@
-import { type Config, ConfigError } from '../platform/config.ts'
-import type { Logger } from '../platform/log.ts'
-import { isLoopback } from '../platform/machine/loopback.ts'
-import { readPostgresUrl } from '../platform/postgres-url.ts'
+import { type Config, ConfigError, isLoopback, type Logger, readPostgresUrl } from '@bursar/base'
 
 type ServerConfig = Pick<Config, 'publicUrl' | 'host' | 'databaseUrl'>
 

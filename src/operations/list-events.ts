@@ -1,3 +1,4 @@
+import { limits } from '@bursar/base'
 import { Type } from 'typebox'
 import { described, enumOf, memberOf, numberOf, upTo100, uuid } from '../contract/fields.ts'
 import {
@@ -10,7 +11,6 @@ import {
 } from '../contract/members.ts'
 import { createdAtBounds, operation } from '../contract/operation.ts'
 import { nextPageCursor, pageCursor } from '../contract/paging.ts'
-import { limits } from '../platform/limits.ts'
 import { eventKinds, kindOfType, objectTypeOf } from '../resources/event-types.ts'
 
 const eventType = component(

@@ -1,11 +1,8 @@
+import { type Clock, DAY_MICROS, HOUR_MICROS, limits, printInstant, systemTime } from '@bursar/base'
 import type { OperatorWork } from '../contract/operation.ts'
-import type { Clock } from '../platform/clock.ts'
-import { limits } from '../platform/limits.ts'
-import { systemTime } from '../platform/time.ts'
 import { type RecordKind, resourceOf } from '../resources/catalogue.ts'
 import type { Counted, Counting } from '../store/records/across.ts'
 import type { Store } from '../store/records.ts'
-import { DAY_MICROS, HOUR_MICROS, printInstant } from '../values/instant.ts'
 import { customerOf } from './list-work.ts'
 import { sumShortfalls } from './sum-shortfalls.ts'
 

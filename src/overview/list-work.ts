@@ -1,15 +1,12 @@
+import { type Clock, type Instant, limits, printExact, readSortKey } from '@bursar/base'
 import { exporting } from '../contract/access.ts'
 import type { OperatorInput, OperatorWork, ParameterValue } from '../contract/operation.ts'
 import { invalidParameters } from '../contract/problem.ts'
 import type { Resource } from '../contract/resource.ts'
-import type { Clock } from '../platform/clock.ts'
-import { limits } from '../platform/limits.ts'
 import { startOfAsset, statementOrders } from '../resources/statement-terms.ts'
 import { POSITION_BYTES } from '../store/position.ts'
 import type { AcrossPage, AcrossPlace, AcrossSelection } from '../store/records/across.ts'
 import type { Store } from '../store/records.ts'
-import { printExact, readSortKey } from '../values/exact-decimal.ts'
-import type { Instant } from '../values/instant.ts'
 
 type ListDeps = { readonly store: Pick<Store, 'operator'>; readonly clock: Clock }
 

@@ -1,6 +1,16 @@
+import {
+  type ExactDecimal,
+  getOrInsert,
+  limits,
+  minus,
+  parseInstant,
+  plus,
+  printExact,
+  systemTime,
+  turn,
+  zero,
+} from '@bursar/base'
 import type { RecordInput } from '../contract/resource.ts'
-import { limits } from '../platform/limits.ts'
-import { systemTime, turn } from '../platform/time.ts'
 import {
   type AssetAmounts,
   amountsOf,
@@ -8,9 +18,6 @@ import {
   statementOrders,
 } from '../resources/statement-terms.ts'
 import type { AcrossPlace, AcrossRecords } from '../store/records/across.ts'
-import { type ExactDecimal, minus, plus, printExact, zero } from '../values/exact-decimal.ts'
-import { getOrInsert } from '../values/get-or-insert.ts'
-import { parseInstant } from '../values/instant.ts'
 
 type Asked = {
   readonly customerId: string | undefined

@@ -1,7 +1,5 @@
+import { keepRecentlyUsed, limits, wordsOf } from '@bursar/base'
 import type { RecordInput, Term, Terms } from '../contract/resource.ts'
-import { limits } from '../platform/limits.ts'
-import { keepRecentlyUsed } from '../platform/recently-used.ts'
-import { wordsOf } from '../values/name-words.ts'
 import { objectAt, routingParts } from './bank-details.ts'
 
 type SearchedTerms = Required<Omit<Terms, 'letter'>>

@@ -1,3 +1,4 @@
+import { routingNumberFault } from '@bursar/base'
 import { Type } from 'typebox'
 import {
   about,
@@ -9,7 +10,6 @@ import {
   textMember,
 } from '../contract/members.ts'
 import type { RecordFault, RecordInput } from '../contract/resource.ts'
-import { routingNumberFault } from '../values/routing-number.ts'
 
 /** The shared objects of the contract, sections 2.1 to 2.4. */
 

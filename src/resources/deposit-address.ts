@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { type CryptoNetwork, cryptoNetworks, isCryptoNetwork, printable } from '@bursar/base'
 import { Type } from 'typebox'
 import {
   about,
@@ -21,8 +22,6 @@ import {
 } from '../contract/resource.ts'
 import { canonicalAddress, haveSameAddresses } from '../fees/addresses/canonical-address.ts'
 import { checkAddress } from '../fees/addresses/check-address.ts'
-import { type CryptoNetwork, cryptoNetworks, isCryptoNetwork } from '../values/network.ts'
-import { printable } from '../values/printable.ts'
 
 export const conversionTargets = ['NO_CONVERSION', 'USD'] as const
 

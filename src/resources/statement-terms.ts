@@ -1,13 +1,14 @@
-import type { RecordInput, Term } from '../contract/resource.ts'
 import {
   type ExactDecimal,
+  instantKey,
   minus,
+  parseInstant,
   plus,
   readExact,
   sortKeyOf,
   zero,
-} from '../values/exact-decimal.ts'
-import { instantKey, parseInstant } from '../values/instant.ts'
+} from '@bursar/base'
+import type { RecordInput, Term } from '../contract/resource.ts'
 
 /** The terms by which statements of a status are listed, apart from their own order. */
 export const statementOrders = {

@@ -1,5 +1,4 @@
-import type { Config } from '../platform/config.ts'
-import { isWildcard } from '../platform/machine/loopback.ts'
+import { type Config, isWildcard } from '@bursar/base'
 import { resources } from '../resources/catalogue.ts'
 import type { ServiceExtension } from '../service.ts'
 import { fixtureIds } from './story.ts'

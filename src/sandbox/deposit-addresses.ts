@@ -1,7 +1,6 @@
+import { cryptoNetworks, DAY_MICROS, printInstant } from '@bursar/base'
 import { traitsOf } from '../fees/networks.ts'
 import { conversionTargets } from '../resources/deposit-address.ts'
-import { DAY_MICROS, printInstant } from '../values/instant.ts'
-import { cryptoNetworks } from '../values/network.ts'
 import { encodeAddress } from './encode-address.ts'
 import { type Life, lifeOf } from './lives.ts'
 import { cycle, drawBytes } from './seeded.ts'

@@ -1,4 +1,4 @@
-import { printInstant } from '../values/instant.ts'
+import { printInstant } from '@bursar/base'
 import { fiatNetwork } from './banks.ts'
 import { type Life, lifeOf } from './lives.ts'
 import { owner } from './owners.ts'

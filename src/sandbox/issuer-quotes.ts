@@ -1,6 +1,5 @@
+import { HOUR_MICROS, printDecimal, printInstant } from '@bursar/base'
 import type { RecordInput } from '../contract/resource.ts'
-import { printDecimal } from '../values/decimal.ts'
-import { HOUR_MICROS, printInstant } from '../values/instant.ts'
 import { type Life, lifeOf } from './lives.ts'
 import { cycle, drawNumber } from './seeded.ts'
 import type { Story } from './story.ts'

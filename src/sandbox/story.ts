@@ -1,6 +1,5 @@
+import { DAY_MICROS, HOUR_MICROS, largest } from '@bursar/base'
 import type { RecordKind } from '../resources/catalogue.ts'
-import { largest } from '../values/bounds.ts'
-import { DAY_MICROS, HOUR_MICROS } from '../values/instant.ts'
 import { cycle, drawNumber, drawUuid } from './seeded.ts'
 
 /** Acme's newest record of each kind has an id that is easy to remember. */

@@ -1,6 +1,5 @@
+import type { Clock, Metrics } from '@bursar/base'
 import type { AuditEntry } from '../contract/audit-entry.ts'
-import type { Clock } from '../platform/clock.ts'
-import type { Metrics } from '../platform/metrics/metrics.ts'
 
 /** A place in a chain: the digest of the line covers every line before it. */
 export type AuditHead = {

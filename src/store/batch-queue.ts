@@ -1,7 +1,11 @@
-import type { BatchName } from '../platform/metrics/families.ts'
-import { type Metrics, noMetrics } from '../platform/metrics/metrics.ts'
-import { systemTime } from '../platform/time.ts'
-import { currentSpan, type Span } from '../platform/traces/span.ts'
+import {
+  type BatchName,
+  currentSpan,
+  type Metrics,
+  noMetrics,
+  type Span,
+  systemTime,
+} from '@bursar/base'
 import { openTurns, type Turn, type TurnOptions } from './batch-turns.ts'
 import { inBatchSpan } from './traced-work.ts'
 import { NothingChanged } from './unavailable.ts'

@@ -1,4 +1,4 @@
-import { getOrInsert } from '../values/get-or-insert.ts'
+import { getOrInsert } from '@bursar/base'
 /**
  * How keys, such as clients and customers, share the batches of a queue. None of them takes more
  * than its share, however many requests it sends.

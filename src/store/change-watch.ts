@@ -1,8 +1,5 @@
-import type { Background } from '../background.ts'
+import { type Background, getOrInsert, limits, systemTime, turn } from '@bursar/base'
 import type { Tenant } from '../contract/principal.ts'
-import { limits } from '../platform/limits.ts'
-import { systemTime, turn } from '../platform/time.ts'
-import { getOrInsert } from '../values/get-or-insert.ts'
 
 /** Tells readers when a customer has new versions. However many wait, they share one timer. */
 export type ChangeWatch = {

@@ -1,4 +1,4 @@
-import type { PurposeKeyStore } from '../vault/purpose-key.ts'
+import type { PurposeKeyStore } from '@bursar/base'
 
 /** How a client authenticates: by a secret, its own keys, or tokens of a trusted issuer. */
 export type ClientMethod =

@@ -1,7 +1,4 @@
-import type { Background } from '../background.ts'
-import type { Clock } from '../platform/clock.ts'
-import type { Logger } from '../platform/log.ts'
-import type { Metrics } from '../platform/metrics/metrics.ts'
+import type { Background, Clock, Logger, Metrics } from '@bursar/base'
 import { resources } from '../resources/catalogue.ts'
 import { openAcross } from './across/across-records.ts'
 import { type ChangeSource, openChangeWatch } from './change-watch.ts'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { uuidText } from '../values/uuid-text.ts'
+import { uuidText } from '@bursar/base'
 import { placeDigest } from './lost-places.ts'
 import type { RecordRead } from './record-reads.ts'
 import type { CustomerPlace } from './records/customer-entries.ts'

@@ -12,9 +12,7 @@ import {
 import { type FileHandle, open } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Config } from '../platform/config.ts'
-import { limits } from '../platform/limits.ts'
-import { openFileCipher, openFileDecipher } from '../vault/file-cipher.ts'
+import { type Config, limits, openFileCipher, openFileDecipher } from '@bursar/base'
 import { StoreUnavailable } from './unavailable.ts'
 
 /**

@@ -1,4 +1,4 @@
-import { apart, currentSpan, during, inSpan, type Span, within } from '../platform/traces/span.ts'
+import { apart, currentSpan, during, inSpan, type Span, within } from '@bursar/base'
 
 type Engine = 'postgresql' | 'sqlite'
 

@@ -1,4 +1,4 @@
-import { parseInstant } from '../values/instant.ts'
+import { parseInstant } from '@bursar/base'
 
 /** A record as it was answered: nothing about its members is known yet. */
 export type Item = Readonly<Record<string, unknown>>

@@ -1,5 +1,4 @@
-import { parseJson } from '../platform/parse-json.ts'
-import { printable } from '../values/printable.ts'
+import { parseJson, printable } from '@bursar/base'
 import { verifyLimits } from './verify-limits.ts'
 
 const REMOVED = '[removed]'

@@ -1,4 +1,4 @@
-import { parseInstant, printInstant } from '../values/instant.ts'
+import { parseInstant, printInstant } from '@bursar/base'
 import { isItem } from './json.ts'
 
 /** Which statement a fault of a record belongs to. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { systemTime } from '../platform/time.ts'
+import { systemTime } from '@bursar/base'
 import { type Context, checkStatement, type Result, subjectsOf } from './check-statement.ts'
 import { basicOf, type Credentials, openTokens } from './client/client-tokens.ts'
 import { type Exchange, type Fetch, openSend, type Send } from './client/exchange.ts'

@@ -1,4 +1,4 @@
-import { printInstant } from '../values/instant.ts'
+import { printInstant } from '@bursar/base'
 import { type Filter, filtersOf, type List } from './contract.ts'
 import { type Item, present, textOf, timeOf } from './json.ts'
 

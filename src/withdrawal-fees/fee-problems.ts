@@ -1,8 +1,7 @@
+import { commandHint, printInstant } from '@bursar/base'
 import { echo, noneFound, type Problem, problem } from '../contract/problem.ts'
 import type { QuoteRefusal, QuoteRequest } from '../fees/quote-fee.ts'
-import { commandHint } from '../platform/version.ts'
 import type { BoundMember, Consumed, FeeQuote } from '../store/fee-quotes.ts'
-import { printInstant } from '../values/instant.ts'
 
 /** The problem of a refused quote, with the figures that the caller needs for the next attempt. */
 export function quoteProblem(refusal: QuoteRefusal, { asset, network }: QuoteRequest): Problem {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { type Clock, isCryptoNetwork, printInstant } from '@bursar/base'
 import { v7 as timeOrderedUuid } from 'uuid'
 import type { BodyInput, Work } from '../contract/operation.ts'
 import type { Principal } from '../contract/principal.ts'
@@ -6,10 +7,7 @@ import type { AddressPolicy } from '../fees/addresses/address-check.ts'
 import type { FeeBasis } from '../fees/fee-basis.ts'
 import { traitsOf } from '../fees/networks.ts'
 import { type QuoteRequest, quoteFee } from '../fees/quote-fee.ts'
-import type { Clock } from '../platform/clock.ts'
 import type { FeeQuoteStore, NewFeeQuote } from '../store/fee-quotes.ts'
-import { printInstant } from '../values/instant.ts'
-import { isCryptoNetwork } from '../values/network.ts'
 import { quoteProblem, tooManyOpenQuotes } from './fee-problems.ts'
 
 export type QuoteDeps = {

@@ -1,8 +1,5 @@
-import type { Background } from '../background.ts'
-import { limits } from '../platform/limits.ts'
-import type { Logger } from '../platform/log.ts'
+import { type Background, type Logger, limits, printInstant } from '@bursar/base'
 import type { FeeQuoteStore } from '../store/fee-quotes.ts'
-import { printInstant } from '../values/instant.ts'
 
 type SweepDeps = {
   readonly quotes: FeeQuoteStore

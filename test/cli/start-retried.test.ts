@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { ConfigError, limits, openLog } from '@bursar/base'
 import { pino } from 'pino'
 import { startRetried } from '../../src/cli/processes/start-retried.ts'
-import { ConfigError } from '../../src/platform/config.ts'
-import { limits } from '../../src/platform/limits.ts'
-import { openLog } from '../../src/platform/log.ts'
 import {
   NoPrimary,
   StoreDamaged,

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
+import { loadConfig, readPostgresUrl } from '@bursar/base'
 import { parse } from 'yaml'
-import { loadConfig } from '../../src/platform/config.ts'
-import { readPostgresUrl } from '../../src/platform/postgres-url.ts'
 
 /** examples/compose.yaml is not run by any test: its images are those of others. */
 

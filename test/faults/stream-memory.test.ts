@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { after, before, describe, test } from 'node:test'
 import { createGzip } from 'node:zlib'
-import { limits } from '../../src/platform/limits.ts'
+import { limits } from '@bursar/base'
 import { type Program, runProgram, startProgram } from '../support/program.ts'
 import { anId, someDepositInstructions } from '../support/records.ts'
 import { until, untilHolds } from '../support/until.ts'
@@ -20,7 +20,7 @@ const MIB = 1024 * 1024
 const STREAM_MIB = 192
 /** What the buffers on the way and what the collector leaves may take, beside an idle process. */
 const GROWTH_MIB = 160
-const limitsUrl = new URL('../../src/platform/limits.ts', import.meta.url).href
+const limitsUrl = new URL('../../packages/base/src/limits.ts', import.meta.url).href
 const preload = `
   import { limits } from '${limitsUrl}'
   Object.assign(limits, { streamBytesMax: ${STREAM_MIB * MIB} })`

@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { type CryptoNetwork, parseDecimal } from '@bursar/base'
 import { base32nopad } from '@scure/base'
 import { encodeStellarAddress } from '../../src/fees/addresses/stellar-address.ts'
 import type { CostModel } from '../../src/fees/cost-model.ts'
 import type { FeeBasis } from '../../src/fees/fee-basis.ts'
 import { type QuoteRequest, quoteFee } from '../../src/fees/quote-fee.ts'
-import { parseDecimal } from '../../src/values/decimal.ts'
-import type { CryptoNetwork } from '../../src/values/network.ts'
 import { addressOn, ask, quoted } from './asked.ts'
 import { basisWith, days, now, seconds } from './sample-basis.ts'
 

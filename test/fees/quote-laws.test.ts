@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { parseDecimal, printDecimal } from '@bursar/base'
 import fc from 'fast-check'
 import type { CostModel } from '../../src/fees/cost-model.ts'
 import type { FeeBasis } from '../../src/fees/fee-basis.ts'
 import { quoteFee } from '../../src/fees/quote-fee.ts'
-import { parseDecimal, printDecimal } from '../../src/values/decimal.ts'
 import { ask, quoted } from './asked.ts'
 import { basisWith, now } from './sample-basis.ts'
 

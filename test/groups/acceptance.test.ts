@@ -1,3 +1,8 @@
 import { runGroup } from '../support/run-group.ts'
 
-await runGroup(import.meta, 'sqlite', 'acceptance/*.test.ts')
+await runGroup(
+  import.meta,
+  'sqlite',
+  'acceptance/sandbox-records.test.ts',
+  'acceptance/{verify,verify-*,wrong-servers}.test.ts',
+)

@@ -1,3 +1,8 @@
 import { runGroup } from '../support/run-group.ts'
 
-await runGroup(import.meta, 'sqlite', 'contract/*.test.ts')
+await runGroup(
+  import.meta,
+  'sqlite',
+  'contract/{declarations,declared-names}.test.ts',
+  'contract/!(declarations|declared-names).test.ts',
+)

@@ -4,7 +4,7 @@ await runGroup(
   import.meta,
   'postgres',
   'intake/requests/*.test.ts',
-  'intake/{merge,files/known-*}.test.ts',
   'cli/{customer,import-export,import-files,postgres}.test.ts',
+  'intake/{merge,files/known-*}.test.ts',
   'http/{clock-jumps,event-waits,metrics,traces}.test.ts',
 )

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { limits } from '../../src/platform/limits.ts'
+import { limits } from '@bursar/base'
 import { assertProblem, errorOf } from '../support/assert-answer.ts'
 import { describeService } from '../support/describe-service.ts'
 import { startTestService, type TestService } from '../support/harness.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { openMovableClock } from '../../src/platform/clock.ts'
+import { openMovableClock } from '@bursar/base'
 import { describeService } from '../support/describe-service.ts'
 import { acme, fetchToken } from '../support/harness.ts'
 import { until } from '../support/until.ts'

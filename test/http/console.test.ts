@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
+import type { CryptoNetwork } from '@bursar/base'
 import { encodeSolanaAddress } from '../../src/fees/addresses/solana-address.ts'
 import { encodeStellarAddress } from '../../src/fees/addresses/stellar-address.ts'
-import type { CryptoNetwork } from '../../src/values/network.ts'
 import { describeService } from '../support/describe-service.ts'
 import { rawRequest } from '../support/raw-request.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
-import { limits } from '../../src/platform/limits.ts'
+import { limits } from '@bursar/base'
 import type { CustomerEvents, EventPage } from '../../src/store/records/events.ts'
 import { StoreUnavailable } from '../../src/store/unavailable.ts'
 import { assertProblem } from '../support/assert-answer.ts'

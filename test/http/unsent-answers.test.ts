@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { describe, type TestContext, test } from 'node:test'
+import { limits, openLog } from '@bursar/base'
 import type { Answer, Route } from '../../src/contract/request.ts'
 import { staticDocument } from '../../src/http/documents/static-document.ts'
 import { buildServer } from '../../src/http/server/build-server.ts'
@@ -11,8 +12,6 @@ import {
   type UnsentBounds,
   unsentBoundsWithin,
 } from '../../src/http/server/connections/unsent-answers.ts'
-import { limits } from '../../src/platform/limits.ts'
-import { openLog } from '../../src/platform/log.ts'
 import { acme, borealis, startTestService, type TestService } from '../support/harness.ts'
 import { operatorToken } from '../support/operator-token.ts'
 import { rawRequest } from '../support/raw-request.ts'

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { cryptoNetworks } from '@bursar/base'
 import type { RecordInput } from '../../src/contract/resource.ts'
 import { recordCheck } from '../../src/intake/check.ts'
 import { renderRecord } from '../../src/intake/render.ts'
 import { type RecordKind, recordKinds } from '../../src/resources/catalogue.ts'
 import { encodeAddress } from '../../src/sandbox/encode-address.ts'
-import { cryptoNetworks } from '../../src/values/network.ts'
 import { requiredMembers } from '../support/contract.ts'
 import { resourceOf, rules } from '../support/record-store.ts'
 import {

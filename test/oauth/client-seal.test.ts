@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { openBackground } from '@bursar/base'
 import { pino } from 'pino'
-import { openBackground } from '../../src/background.ts'
 import { isSealed, markSealer } from '../../src/oauth/clients/client-seal.ts'
 import { createClient, rotateClient, updateClient } from '../../src/oauth/clients/clients.ts'
 import { openCredentialCache } from '../../src/oauth/tokens/credential-cache.ts'

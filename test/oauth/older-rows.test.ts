@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
+import { loadConfig } from '@bursar/base'
 import { keyChecks } from '../../src/doctor/key-checks.ts'
 import { markSealer } from '../../src/oauth/clients/client-seal.ts'
 import {
@@ -9,7 +10,6 @@ import {
   rotateClient,
   updateClient,
 } from '../../src/oauth/clients/clients.ts'
-import { loadConfig } from '../../src/platform/config.ts'
 import { behindTheBack } from '../support/audit.ts'
 import type { StorePlace } from '../support/store-place.ts'
 import { testStore } from '../support/test-database.ts'

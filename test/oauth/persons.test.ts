@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { limits } from '../../src/platform/limits.ts'
+import { limits } from '@bursar/base'
 import { fixtureIds } from '../../src/sandbox/story.ts'
 import { auditOf } from '../support/audit.ts'
 import { startTestService, type TestService } from '../support/harness.ts'

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { systemTime } from '@bursar/base'
 import { createRemoteJWKSet, exportJWK, generateKeyPair, jwtVerify } from 'jose'
 import * as oauth from 'oauth4webapi'
 import * as openid from 'openid-client'
@@ -9,7 +10,6 @@ import {
   createSampleClient,
   readClientKeys,
 } from '../../src/oauth/clients/clients.ts'
-import { systemTime } from '../../src/platform/time.ts'
 import { assertAccepted } from './support/assert-checked.ts'
 import { acme, acmeScopes, oauthWorld } from './support/oauth-world.ts'
 

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { after, type TestContext, test } from 'node:test'
-import { createClient, disableClient } from '../../src/oauth/clients/clients.ts'
-import type { Refusal } from '../../src/oauth/tokens/refusal.ts'
 import {
   parseTrustedIssuers,
   type TrustedIssuer,
-} from '../../src/platform/settings/trusted-issuers.ts'
+} from '../../packages/base/src/settings/trusted-issuers.ts'
+import { createClient, disableClient } from '../../src/oauth/clients/clients.ts'
+import type { Refusal } from '../../src/oauth/tokens/refusal.ts'
 import { systemMs, until } from '../support/until.ts'
 import { passTime } from '../support/virtual-time.ts'
 import { assertAccepted, assertRefused } from './support/assert-checked.ts'

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { cpSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import { systemTime } from '../../src/platform/time.ts'
+import { systemTime } from '@bursar/base'
 import {
   openPlace,
   type StoreLocation,

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { openMovableClock } from '../../src/platform/clock.ts'
-import { systemTime } from '../../src/platform/time.ts'
+import { openMovableClock, systemTime } from '@bursar/base'
 import type { SampleCustomer } from '../../src/sandbox/world.ts'
 import { aFiatAccount, anId } from '../support/records.ts'
 import { accountIds, describeSandbox, ndjson } from '../support/sandbox-control.ts'

@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { DAY_MICROS, largest, parseDecimal, parseInstant } from '@bursar/base'
 import type { RecordInput } from '../../src/contract/resource.ts'
 import { recordCheck } from '../../src/intake/check.ts'
 import { resources } from '../../src/resources/catalogue.ts'
 import { currentRecords, displayNames, sampleLives, worldLives } from '../../src/sandbox/world.ts'
-import { largest } from '../../src/values/bounds.ts'
-import { parseDecimal } from '../../src/values/decimal.ts'
-import { DAY_MICROS, parseInstant } from '../../src/values/instant.ts'
 import { rules } from '../support/record-store.ts'
 
 const microsOf = (text: unknown) => parseInstant(String(text))?.micros ?? 0n

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { inspect } from 'node:util'
+import { systemRandom, systemTime } from '@bursar/base'
 import { decodeJwt, exportJWK, exportPKCS8, generateKeyPair, type JWK } from 'jose'
 import {
   AuthenticationError,
@@ -9,8 +10,6 @@ import {
   type PrivateKey,
 } from '../../sdk/src/index.ts'
 import { createClient, readClientKeys } from '../../src/oauth/clients/clients.ts'
-import { systemTime } from '../../src/platform/time.ts'
-import { systemRandom } from '../../src/vault/random.ts'
 import { describeService } from '../support/describe-service.ts'
 import { until } from '../support/until.ts'
 import { takeTime } from '../support/virtual-time.ts'

@@ -3,9 +3,7 @@ import { mkdirSync, readdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, type TestContext, test } from 'node:test'
-import { openBackground } from '../../src/background.ts'
-import { limits } from '../../src/platform/limits.ts'
-import { openLog } from '../../src/platform/log.ts'
+import { limits, openBackground, openLog } from '@bursar/base'
 import { type ImportSessions, openImports } from '../../src/store/imports/open-imports.ts'
 import {
   ImportCancelled,

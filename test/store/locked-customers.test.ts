@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { limits } from '../../src/platform/limits.ts'
-import { systemTime } from '../../src/platform/time.ts'
+import { limits, systemTime } from '@bursar/base'
 import { openLockedCustomers, type RunBatch } from '../../src/store/merge/locked-customers.ts'
 import type { PutOutcome, SealedPut } from '../../src/store/records/put.ts'
 import { CustomersLocked } from '../../src/store/unavailable.ts'

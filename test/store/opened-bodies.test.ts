@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { makeCustomerKey, systemRandom } from '@bursar/base'
 import { keepOpenedBodies } from '../../src/store/sealing/opened-bodies.ts'
-import { makeCustomerKey } from '../../src/vault/customer-key.ts'
-import { systemRandom } from '../../src/vault/random.ts'
 import { anId } from '../support/records.ts'
 
 const key = makeCustomerKey('acme', systemRandom, { indexing: Buffer.alloc(32) })

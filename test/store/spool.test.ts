@@ -5,7 +5,7 @@ import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, test } from 'node:test'
-import { limits } from '../../src/platform/limits.ts'
+import { limits } from '@bursar/base'
 import { openSpools, type Spool } from '../../src/store/spool.ts'
 
 let folder: string

@@ -1,7 +1,7 @@
+import { systemRandom } from '@bursar/base'
 import { customerScopes } from '../../src/contract/scopes.ts'
 import { createSampleClient } from '../../src/oauth/clients/clients.ts'
 import type { SampleCustomer } from '../../src/sandbox/world.ts'
-import { systemRandom } from '../../src/vault/random.ts'
 import type { TestService } from './harness.ts'
 
 /** Adds a customer's client with every scope to a service. */

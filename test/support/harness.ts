@@ -1,12 +1,16 @@
 import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import {
+  type Clock,
+  type Config,
+  type Logger,
+  loadConfig,
+  type MovableClock,
+  systemTime,
+} from '@bursar/base'
 import { pino } from 'pino'
 import type { UnsentAnswers } from '../../src/http/server/connections/unsent-answers.ts'
-import type { Clock, MovableClock } from '../../src/platform/clock.ts'
-import { type Config, loadConfig } from '../../src/platform/config.ts'
-import type { Logger } from '../../src/platform/log.ts'
-import { systemTime } from '../../src/platform/time.ts'
 import { openSandbox } from '../../src/sandbox/sandbox.ts'
 import { acme, borealis, type SampleCustomer } from '../../src/sandbox/world.ts'
 import { type ServiceDeps, type ServiceParts, startService } from '../../src/service.ts'

@@ -1,4 +1,4 @@
-import { limits } from '../../src/platform/limits.ts'
+import { limits } from '@bursar/base'
 
 /**
  * Deadlines at which the product gives something up, which a busy machine meets: an hour in each

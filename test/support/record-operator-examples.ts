@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { parseInstant, programName } from '@bursar/base'
 import { operatorScopes } from '../../src/contract/scopes.ts'
 import type { Example, OperationExamples } from '../../src/http/documents/openapi-examples.ts'
 import { renderProblem } from '../../src/http/server/respond.ts'
@@ -11,9 +12,7 @@ import {
   listImports,
 } from '../../src/operations/ingest/registered-imports.ts'
 import { callsOf } from '../../src/operations/ingest/stored-records.ts'
-import { programName } from '../../src/platform/version.ts'
 import { resources } from '../../src/resources/catalogue.ts'
-import { parseInstant } from '../../src/values/instant.ts'
 import { consumeProblem } from '../../src/withdrawal-fees/fee-problems.ts'
 import type { TestService } from './harness.ts'
 import { quoteFee, withdrawal } from './operation-calls.ts'

@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { type Clock, openLog, systemTime } from '@bursar/base'
 import type { RecordInput, RecordRules, Resource } from '../../src/contract/resource.ts'
 import type { Entry } from '../../src/intake/entry.ts'
 import {
@@ -8,9 +9,6 @@ import {
   type ImportReport,
   importEntries,
 } from '../../src/intake/files/import-file.ts'
-import type { Clock } from '../../src/platform/clock.ts'
-import { openLog } from '../../src/platform/log.ts'
-import { systemTime } from '../../src/platform/time.ts'
 import { type RecordKind, resources } from '../../src/resources/catalogue.ts'
 import { openServers } from '../../src/store/postgres/cluster/servers.ts'
 import {

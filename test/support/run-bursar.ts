@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream'
+import { printableLines } from '@bursar/base'
 import type { Output } from '../../src/cli/output.ts'
 import { programOf } from '../../src/cli/program.ts'
 import { runCommand } from '../../src/cli/run-command.ts'
-import { printableLines } from '../../src/values/printable.ts'
 import { testMasterKey } from './test-database.ts'
 
 /** Commands that run beside each other end in any order. The last one restores the environment. */

@@ -1,4 +1,4 @@
-import { type MovableClock, openMovableClock } from '../../src/platform/clock.ts'
+import { type MovableClock, openMovableClock } from '@bursar/base'
 import type { SampleCustomer } from '../../src/sandbox/world.ts'
 import { describeService } from './describe-service.ts'
 import { type Called, type ServiceOptions, startTestService, type TestService } from './harness.ts'

@@ -1,4 +1,4 @@
-import { limits } from '../../src/platform/limits.ts'
+import { limits } from '@bursar/base'
 
 type Limits = Partial<Record<keyof typeof limits, number>>
 

@@ -1,4 +1,4 @@
-import { type Background, openBackground } from '../../src/background.ts'
+import { type Background, openBackground } from '@bursar/base'
 import { hourMs } from './until.ts'
 
 /** Jobs that are not due while a test runs, which starts each run itself. */

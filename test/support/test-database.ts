@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { readPostgresUrl } from '../../src/platform/postgres-url.ts'
+import { readPostgresUrl } from '@bursar/base'
 import { withPrimary } from '../../src/store/postgres/cluster/with-primary.ts'
 import { migratePostgres } from '../../src/store/postgres/schema/migrate.ts'
 import { openSpools } from '../../src/store/spool.ts'

@@ -1,10 +1,8 @@
+import { makeCustomerKey, type PurposeKey, systemRandom, wrapCustomerKey } from '@bursar/base'
 import type { WrappingKeys } from '../../src/store/sealing/customer-key-rows.ts'
 import type { CustomerKeySource, CustomerKeys } from '../../src/store/sealing/customer-keys.ts'
 import { openSeals, type Sealing } from '../../src/store/sealing/seals.ts'
 import { dialect } from '../../src/store/sqlite/dialect.ts'
-import { makeCustomerKey, wrapCustomerKey } from '../../src/vault/customer-key.ts'
-import type { PurposeKey } from '../../src/vault/keyring.ts'
-import { systemRandom } from '../../src/vault/random.ts'
 
 const kek: PurposeKey = {
   id: 'key_of_tests',

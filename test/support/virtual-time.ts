@@ -1,5 +1,5 @@
+import { deadlineOf, systemTime, type Time } from '../../packages/base/src/time.ts'
 import { systemTime as clientTime } from '../../sdk/src/system-time.ts'
-import { deadlineOf, systemTime, type Time } from '../../src/platform/time.ts'
 import { turn } from './until.ts'
 
 /** Time that passes only when a test says so. Its timers run in the order of their times. */

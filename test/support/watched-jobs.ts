@@ -1,4 +1,4 @@
-import { systemTime } from '../../src/platform/time.ts'
+import { systemTime } from '@bursar/base'
 
 const jobs = new Set<string>()
 let isWatched = false

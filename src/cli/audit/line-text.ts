@@ -1,8 +1,6 @@
+import { counted, printable, printInstant } from '@bursar/base'
 import type { AuditActor, AuditEntry } from '../../contract/audit-entry.ts'
 import type { AuditLine } from '../../store/audit.ts'
-import { counted } from '../../values/counted.ts'
-import { printInstant } from '../../values/instant.ts'
-import { printable } from '../../values/printable.ts'
 
 /** Ids that one line of text names. The JSON has all of them. */
 const IDS_SHOWN = 5

@@ -1,6 +1,5 @@
+import { limits, systemTime } from '@bursar/base'
 import type { AuditEntry } from '../../contract/audit-entry.ts'
-import { limits } from '../../platform/limits.ts'
-import { systemTime } from '../../platform/time.ts'
 import type { AuditLine, AuditPart, AuditReader } from '../../store/audit.ts'
 import { parseEntry } from './parse-entry.ts'
 

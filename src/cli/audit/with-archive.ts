@@ -1,8 +1,6 @@
-import { openLog } from '../../platform/log.ts'
-import { systemTime } from '../../platform/time.ts'
+import { type Keyring, openLog, systemTime } from '@bursar/base'
 import type { AuditKey } from '../../store/audit.ts'
 import { type AuditArchive, withAuditArchive } from '../../stores.ts'
-import type { Keyring } from '../../vault/keyring.ts'
 import { type CommonOptions, configOf } from '../options.ts'
 
 /** Finds an audit key by its id, also a revoked one: the lines that it made are still checked. */

@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto'
 import { chmodSync, createReadStream, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { parseJson, version } from '@bursar/base'
 import type { ReadEntry } from 'tar'
 import { type Static, Type } from 'typebox'
 import { Check } from 'typebox/schema'
-import { parseJson } from '../../platform/parse-json.ts'
-import { version } from '../../platform/version.ts'
 import { CommandFailed } from '../output.ts'
 
 /** A backup is a tar file: this manifest, then the databases that it names. */

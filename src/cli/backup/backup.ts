@@ -1,7 +1,7 @@
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import type { Clock } from '@bursar/base'
 import type { Command } from 'commander'
-import type { Clock } from '../../platform/clock.ts'
 import type { StoreFiles } from '../../store/opened-stores.ts'
 import { requireStore, storeFiles } from '../../stores.ts'
 import { type CommonOptions, newCommand } from '../options.ts'

@@ -1,18 +1,21 @@
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import {
+  type Clock,
+  type Config,
+  ConfigError,
+  commandHint,
+  counted,
+  type Keyring,
+  makePrivateFolder,
+  openLog,
+  parseInstant,
+} from '@bursar/base'
 import type { Command } from 'commander'
 import { checkStored, listFaults, type StoredReport } from '../../intake/check-stored.ts'
-import type { Clock } from '../../platform/clock.ts'
-import { type Config, ConfigError } from '../../platform/config.ts'
-import { openLog } from '../../platform/log.ts'
-import { makePrivateFolder } from '../../platform/machine/private-files.ts'
-import { commandHint } from '../../platform/version.ts'
 import { resources } from '../../resources/catalogue.ts'
 import type { StoreFiles } from '../../store/opened-stores.ts'
 import { type StoreDeps, type Stores, storeFiles } from '../../stores.ts'
-import { counted } from '../../values/counted.ts'
-import { parseInstant } from '../../values/instant.ts'
-import type { Keyring } from '../../vault/keyring.ts'
 import { type CommonOptions, newCommand } from '../options.ts'
 import { CommandFailed, type Output, printResult } from '../output.ts'
 import { auditing } from '../processes/command-audit.ts'

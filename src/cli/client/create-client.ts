@@ -1,7 +1,7 @@
+import { readTextFile } from '@bursar/base'
 import type { Command } from 'commander'
 import { operatorScopes } from '../../contract/scopes.ts'
 import { createClient, readClientKeys } from '../../oauth/clients/clients.ts'
-import { readTextFile } from '../../platform/config.ts'
 import type { ClientMethod } from '../../store/credentials.ts'
 import { type CommonOptions, isPrintable, newCommand, refuseUsage } from '../options.ts'
 import { linesOf, printResult } from '../output.ts'

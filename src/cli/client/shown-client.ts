@@ -1,7 +1,6 @@
+import { commandHint, type Secret } from '@bursar/base'
 import type { Command } from 'commander'
 import type { Refused } from '../../oauth/clients/clients.ts'
-import type { Secret } from '../../platform/secret.ts'
-import { commandHint } from '../../platform/version.ts'
 import type { Client } from '../../store/credentials.ts'
 import { NothingChanged, StoreUnavailable } from '../../store/unavailable.ts'
 import type { CommonOptions } from '../options.ts'

@@ -1,13 +1,11 @@
+import { counted, limits, printable } from '@bursar/base'
 import type { Command } from 'commander'
 import { describeCustomer } from '../../history/customers-work.ts'
-import { limits } from '../../platform/limits.ts'
 import type {
   CustomerEntry,
   CustomerPlace,
   CustomerRegister,
 } from '../../store/records/customer-entries.ts'
-import { counted } from '../../values/counted.ts'
-import { printable } from '../../values/printable.ts'
 import { type CommonOptions, newCommand } from '../options.ts'
 import { type Output, printResult } from '../output.ts'
 import { withStores } from '../with-stores.ts'

@@ -1,5 +1,5 @@
+import { printableJson } from '@bursar/base'
 import type { Command } from 'commander'
-import { printableJson } from '../../values/printable.ts'
 import { type CommonOptions, newCommand } from '../options.ts'
 import { isoOf, type Output, printResult } from '../output.ts'
 import { withStores } from '../with-stores.ts'

@@ -1,6 +1,5 @@
+import { displayNameRule, parseDisplayName, printable } from '@bursar/base'
 import type { Command } from 'commander'
-import { displayNameRule, parseDisplayName } from '../../values/display-name.ts'
-import { printable } from '../../values/printable.ts'
 import { type CommonOptions, newCommand } from '../options.ts'
 import { CommandFailed, type Output, printResult } from '../output.ts'
 import { withAudit } from '../with-stores.ts'

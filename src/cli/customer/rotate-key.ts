@@ -1,5 +1,5 @@
+import { printable } from '@bursar/base'
 import type { Command } from 'commander'
-import { printable } from '../../values/printable.ts'
 import { type CommonOptions, newCommand } from '../options.ts'
 import { CommandFailed, type Output, printResult } from '../output.ts'
 import { withAudit } from '../with-stores.ts'

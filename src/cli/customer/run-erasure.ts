@@ -1,12 +1,10 @@
+import { type Keyring, limits, systemTime } from '@bursar/base'
 import { eraseClients } from '../../oauth/clients/erase-clients.ts'
-import { limits } from '../../platform/limits.ts'
-import { systemTime } from '../../platform/time.ts'
 import type { Erasure } from '../../store/credentials.ts'
 import type { FeeQuoteStore } from '../../store/fee-quotes.ts'
 import type { ErasePlace } from '../../store/records/erasure.ts'
 import type { OperatorRecords } from '../../store/records.ts'
 import type { Stores } from '../../stores.ts'
-import type { Keyring } from '../../vault/keyring.ts'
 
 /** What there is of a customer, or what was removed of it. */
 export type Holdings = {

@@ -1,6 +1,5 @@
+import { counted, printable } from '@bursar/base'
 import type { ImportFault, ImportReport } from '../../intake/files/import-file.ts'
-import { counted } from '../../values/counted.ts'
-import { printable } from '../../values/printable.ts'
 import { CommandFailed, type Output, printResult } from '../output.ts'
 
 type Printed = {

@@ -1,6 +1,5 @@
+import { counted, systemTime } from '@bursar/base'
 import cliProgress from 'cli-progress'
-import { systemTime } from '../../platform/time.ts'
-import { counted } from '../../values/counted.ts'
 
 export type Progress = {
   update(records: number): void

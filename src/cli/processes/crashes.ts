@@ -1,4 +1,4 @@
-import type { Logger } from '../../platform/log.ts'
+import type { Logger } from '@bursar/base'
 
 /**
  * A defect that nothing catches is logged before it ends the process. The runtime's own message

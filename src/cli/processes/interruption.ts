@@ -1,6 +1,5 @@
 import { constants } from 'node:os'
-import { limits } from '../../platform/limits.ts'
-import { systemTime } from '../../platform/time.ts'
+import { limits, systemTime } from '@bursar/base'
 import { CommandFailed, type Output } from '../output.ts'
 
 /** Ctrl-C and SIGTERM during an import. */

@@ -1,9 +1,8 @@
 import cluster, { type Worker } from 'node:cluster'
+import { limits, systemTime } from '@bursar/base'
+import type { MetricsRegistry } from '@bursar/base/open-metrics'
 import { ClusterRegistry, type PrometheusContentType } from '@prometheus-io/client'
 import { problem } from '../../contract/problem.ts'
-import { limits } from '../../platform/limits.ts'
-import type { MetricsRegistry } from '../../platform/metrics/open-metrics.ts'
-import { systemTime } from '../../platform/time.ts'
 
 /** What a worker asks the first process for, and its answer. Without `text` it has failed. */
 type Wanted = { readonly wantedMetrics: number }

@@ -1,10 +1,13 @@
 import cluster from 'node:cluster'
 import { isatty } from 'node:tty'
-import { type Background, openBackground } from '../../background.ts'
-import type { Config } from '../../platform/config.ts'
-import { limits } from '../../platform/limits.ts'
-import type { Logger } from '../../platform/log.ts'
-import { systemTime } from '../../platform/time.ts'
+import {
+  type Background,
+  type Config,
+  type Logger,
+  limits,
+  openBackground,
+  systemTime,
+} from '@bursar/base'
 
 /** SIGTERM comes from a supervisor, SIGINT from a person, who waits for no load balancer. */
 export type EndSignal = 'SIGTERM' | 'SIGINT'

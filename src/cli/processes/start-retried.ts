@@ -1,8 +1,4 @@
-import type { Config } from '../../platform/config.ts'
-import { limits } from '../../platform/limits.ts'
-import type { Logger } from '../../platform/log.ts'
-import { readPostgresUrl } from '../../platform/postgres-url.ts'
-import { systemTime } from '../../platform/time.ts'
+import { type Config, type Logger, limits, readPostgresUrl, systemTime } from '@bursar/base'
 import { NoPrimary, StoreDamaged, StoreServed, StoreUnavailable } from '../../store/unavailable.ts'
 
 export type RetriedStart = {

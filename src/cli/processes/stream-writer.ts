@@ -1,4 +1,5 @@
 import { setPriority } from 'node:os'
+import { type Config, limits, openLog, systemTime } from '@bursar/base'
 import { recordRules } from '../../intake/record-rules.ts'
 import { importStream } from '../../intake/writer/import-stream.ts'
 import type {
@@ -8,10 +9,6 @@ import type {
   StreamJob,
   ToWriter,
 } from '../../intake/writer/stream-job.ts'
-import type { Config } from '../../platform/config.ts'
-import { limits } from '../../platform/limits.ts'
-import { openLog } from '../../platform/log.ts'
-import { systemTime } from '../../platform/time.ts'
 import type { CustomerKeySource } from '../../store/sealing/customer-keys.ts'
 import { StoreUnavailable } from '../../store/unavailable.ts'
 import { openWriterStores, type Stores } from '../../stores.ts'

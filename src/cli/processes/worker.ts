@@ -1,5 +1,5 @@
 import cluster from 'node:cluster'
-import type { Logger } from '../../platform/log.ts'
+import type { Logger } from '@bursar/base'
 import { type EndSignal, untilSignalled } from './signals.ts'
 
 /** What the service needs from the process that it runs in. */

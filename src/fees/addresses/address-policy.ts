@@ -1,4 +1,4 @@
-import type { Config } from '../../platform/config.ts'
+import type { Config } from '@bursar/base'
 import type { AddressPolicy } from './address-check.ts'
 
 export const addressPolicy = (

@@ -1,4 +1,4 @@
-import type { CryptoNetwork } from '../../values/network.ts'
+import type { CryptoNetwork } from '@bursar/base'
 import { traitsOf } from '../networks.ts'
 import type { AddressPolicy } from './address-check.ts'
 import { checkAddress } from './check-address.ts'

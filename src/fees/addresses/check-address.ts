@@ -1,4 +1,4 @@
-import type { CryptoNetwork } from '../../values/network.ts'
+import type { CryptoNetwork } from '@bursar/base'
 import { traitsOf } from '../networks.ts'
 import { type AddressCheck, type AddressPolicy, refuse } from './address-check.ts'
 

@@ -1,7 +1,7 @@
+import { attempt } from '@bursar/base'
 import { ed25519 } from '@noble/curves/ed25519.js'
 import { bytesToHex } from '@noble/hashes/utils.js'
 import { base32nopad } from '@scure/base'
-import { attempt } from '../../values/attempt.ts'
 import { type AddressCheck, type AddressPolicy, accept, refuse } from './address-check.ts'
 import { refuseLost } from './known-destinations.ts'
 

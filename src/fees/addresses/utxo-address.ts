@@ -1,8 +1,8 @@
+import { attempt } from '@bursar/base'
 import { schnorr } from '@noble/curves/secp256k1.js'
 import { sha256 } from '@noble/hashes/sha2.js'
 import { bytesToHex } from '@noble/hashes/utils.js'
 import { base58check, bech32, bech32m } from '@scure/base'
-import { attempt } from '../../values/attempt.ts'
 import {
   type AddressCheck,
   type AddressKind,

@@ -1,7 +1,5 @@
+import { type CryptoNetwork, cryptoNetworks, largest, parseDecimal } from '@bursar/base'
 import { type Static, Type } from 'typebox'
-import { largest } from '../../values/bounds.ts'
-import { parseDecimal } from '../../values/decimal.ts'
-import { type CryptoNetwork, cryptoNetworks } from '../../values/network.ts'
 import { checkAddress } from '../addresses/check-address.ts'
 import { traitsOf } from '../networks.ts'
 import type { AddFault, DocumentParts } from './document-parts.ts'

@@ -1,8 +1,6 @@
+import { limits, printable, type Violation, violationsOf } from '@bursar/base'
 import type { TSchema } from 'typebox'
 import { Errors } from 'typebox/schema'
-import { limits } from '../../platform/limits.ts'
-import { type Violation, violationsOf } from '../../platform/schema-faults.ts'
-import { printable } from '../../values/printable.ts'
 
 /** Where the texts are looked up that `auth_env` names. */
 export type Environment = Readonly<Record<string, string | undefined>>

@@ -1,6 +1,5 @@
+import { type CryptoNetwork, cryptoNetworks, largest } from '@bursar/base'
 import { type Static, type TObject, type TSchema, Type } from 'typebox'
-import { largest } from '../../values/bounds.ts'
-import { type CryptoNetwork, cryptoNetworks } from '../../values/network.ts'
 import type { AddressKind } from '../addresses/address-check.ts'
 import { networkTraits } from '../networks.ts'
 import type { AddFault, DocumentParts, Environment } from './document-parts.ts'

@@ -1,8 +1,11 @@
+import {
+  type CryptoNetwork,
+  cryptoNetworks,
+  limits,
+  parseDecimal,
+  parseInstant,
+} from '@bursar/base'
 import { type Static, Type } from 'typebox'
-import { limits } from '../../platform/limits.ts'
-import { parseDecimal } from '../../values/decimal.ts'
-import { parseInstant } from '../../values/instant.ts'
-import { type CryptoNetwork, cryptoNetworks } from '../../values/network.ts'
 import { traitsOf } from '../networks.ts'
 import { assets, readPairs } from './asset-pair.ts'
 import {

@@ -1,7 +1,5 @@
+import { decimalCharactersMax, decimalPattern, limits, parseDecimal, Secret } from '@bursar/base'
 import { type Static, type TProperties, type TSchema, Type } from 'typebox'
-import { limits } from '../../platform/limits.ts'
-import { Secret } from '../../platform/secret.ts'
-import { decimalCharactersMax, decimalPattern, parseDecimal } from '../../values/decimal.ts'
 import type { AddFault, Environment } from './document-parts.ts'
 
 /** An object with these members and no others, so that a misspelt key is a fault. */

@@ -1,4 +1,4 @@
-import type { CryptoNetwork } from '../../values/network.ts'
+import type { CryptoNetwork } from '@bursar/base'
 
 /** A log event, reported once when it begins. It holds no URL and no text of a node. */
 export type FeeEvent =

@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Background } from '../../background.ts'
-import { cryptoNetworks } from '../../values/network.ts'
+import { type Background, cryptoNetworks } from '@bursar/base'
 import type { FeeBasis, LiveCosts } from '../fee-basis.ts'
 import type { NetworkPlan } from '../schedule/network-plan.ts'
 import type { FeeSchedule } from '../schedule/read-schedule.ts'

@@ -1,4 +1,4 @@
-import type { Ran } from '../../background.ts'
+import type { Ran } from '@bursar/base'
 import { costsInForce, type FeeBasis, type LiveCosts } from '../fee-basis.ts'
 import type { NetworkPlan } from '../schedule/network-plan.ts'
 import { type CostState, confirmCosts } from './confirmation.ts'

@@ -1,4 +1,4 @@
-import { systemTime } from '../../platform/time.ts'
+import { systemTime } from '@bursar/base'
 import { describeNetworks, type NetworkState } from '../describe-schedule.ts'
 import type { FeeBasis } from '../fee-basis.ts'
 import { type Fees, type FeesDeps, openFees } from './open-fees.ts'

@@ -1,9 +1,15 @@
-import { type Background, openBackground } from '../../background.ts'
-import type { Clock } from '../../platform/clock.ts'
-import { type Config, ConfigError, listed, readTextFile } from '../../platform/config.ts'
-import type { Logger } from '../../platform/log.ts'
-import { jsonFault } from '../../platform/parse-json.ts'
-import { repeatedMembers } from '../../values/scan-json.ts'
+import {
+  type Background,
+  type Clock,
+  type Config,
+  ConfigError,
+  jsonFault,
+  type Logger,
+  listed,
+  openBackground,
+  readTextFile,
+  repeatedMembers,
+} from '@bursar/base'
 import { causesWithoutFee, describeNetworks, offeredPairs } from '../describe-schedule.ts'
 import type { FeeBasis } from '../fee-basis.ts'
 import type { Environment } from '../schedule/document-parts.ts'

@@ -1,8 +1,6 @@
-import type { Background, JobState } from '../../background.ts'
+import { type Background, type JobState, printInstant, type RequestMinutes } from '@bursar/base'
 import { problem } from '../../contract/problem.ts'
 import { jsonAnswer, type Route } from '../../contract/request.ts'
-import type { RequestMinutes } from '../../platform/request-minutes.ts'
-import { printInstant } from '../../values/instant.ts'
 
 /** A part of readiness. `check` rejects with the reason when the part does not work. */
 export type ReadinessCheck = {

@@ -1,3 +1,4 @@
+import { type Clock, counted, type Logger, logStateOf } from '@bursar/base'
 import {
   causesWithoutFee,
   describeNetworks,
@@ -5,11 +6,8 @@ import {
   offeredPairs,
 } from '../../fees/describe-schedule.ts'
 import type { FeeBasis, Unavailable } from '../../fees/fee-basis.ts'
-import type { Clock } from '../../platform/clock.ts'
-import { type Logger, logStateOf } from '../../platform/log.ts'
 import type { StoreWatch } from '../../store/opened-stores.ts'
 import type { Store, StoreServer } from '../../store/records.ts'
-import { counted } from '../../values/counted.ts'
 import type { ReadinessCheck } from './health.ts'
 
 type ReadinessDeps = {

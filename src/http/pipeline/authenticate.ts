@@ -1,3 +1,4 @@
+import { limits } from '@bursar/base'
 import type { Operation } from '../../contract/operation.ts'
 import type { Caller, OperatorPrincipal } from '../../contract/principal.ts'
 import { type Problem, problem } from '../../contract/problem.ts'
@@ -7,7 +8,6 @@ import {
   type Request,
   type Trace,
 } from '../../contract/request.ts'
-import { limits } from '../../platform/limits.ts'
 
 /**
  * Finds the caller of a token, or says in a word why it is refused: `expired` or another cause. A

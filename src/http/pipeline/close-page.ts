@@ -1,9 +1,8 @@
+import { getOrInsert, pageBuffers } from '@bursar/base'
 import type { Operation } from '../../contract/operation.ts'
 import type { Caller, OperatorPrincipal } from '../../contract/principal.ts'
 import { invalidParameters, type ParameterFault } from '../../contract/problem.ts'
 import type { Answer } from '../../contract/request.ts'
-import { pageBuffers } from '../../platform/lent-buffers.ts'
-import { getOrInsert } from '../../values/get-or-insert.ts'
 import {
   type Binding,
   bind,

@@ -1,8 +1,6 @@
 import { createCipheriv, createDecipheriv, hash, randomBytes } from 'node:crypto'
-import { limits } from '../../platform/limits.ts'
+import { attempt, type Keyring, limits } from '@bursar/base'
 import { POSITION_BYTES, type Position } from '../../store/position.ts'
-import { attempt } from '../../values/attempt.ts'
-import type { Keyring } from '../../vault/keyring.ts'
 
 /** The vault's keys that seal cursors. */
 export type CursorKeys = {

@@ -1,6 +1,5 @@
+import { limits, systemTime } from '@bursar/base'
 import type { HeldRight } from '../../contract/operation.ts'
-import { limits } from '../../platform/limits.ts'
-import { systemTime } from '../../platform/time.ts'
 import { revokedToken } from './authenticate.ts'
 
 /** Watches the right to a request while its work goes on. `end` is for after the work. */

@@ -1,6 +1,5 @@
+import { attempt, limits } from '@bursar/base'
 import { echo, invalidParameters } from '../../contract/problem.ts'
-import { limits } from '../../platform/limits.ts'
-import { attempt } from '../../values/attempt.ts'
 
 /** The values by declared parameter, in order and not decoded: most of a hostile query is noise. */
 export type RawQuery = ReadonlyMap<string, readonly string[]>

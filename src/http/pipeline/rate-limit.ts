@@ -1,6 +1,6 @@
+import { systemTime } from '@bursar/base'
 import { problem } from '../../contract/problem.ts'
 import type { RateLimit } from '../../contract/request.ts'
-import { systemTime } from '../../platform/time.ts'
 
 const WINDOW_MS = 1000
 

@@ -1,3 +1,4 @@
+import { attempt, limits, membersAtMost, parseJson, repeatedMembers, scanJson } from '@bursar/base'
 import type { Body, BodyInput } from '../../contract/operation.ts'
 import {
   echo,
@@ -6,10 +7,6 @@ import {
   type Problem,
 } from '../../contract/problem.ts'
 import type { Refusal } from '../../contract/schema-refusal.ts'
-import { limits } from '../../platform/limits.ts'
-import { parseJson } from '../../platform/parse-json.ts'
-import { attempt } from '../../values/attempt.ts'
-import { membersAtMost, repeatedMembers, scanJson } from '../../values/scan-json.ts'
 
 /**
  * Reads a request's JSON object as declared, whatever its Content-Type. Throws one 400 that names

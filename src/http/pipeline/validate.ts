@@ -1,3 +1,4 @@
+import { type Instant, intersection, limits, rangeOfBound, type TimeRange } from '@bursar/base'
 import type { ArrayField } from '../../contract/fields.ts'
 import type {
   BodyInput,
@@ -8,10 +9,7 @@ import type {
 import { invalidParameters, type ParameterFault, type Problem } from '../../contract/problem.ts'
 import type { Request } from '../../contract/request.ts'
 import type { Refusal } from '../../contract/schema-refusal.ts'
-import { limits } from '../../platform/limits.ts'
 import type { Selection } from '../../store/records/page.ts'
-import type { Instant } from '../../values/instant.ts'
-import { intersection, rangeOfBound, type TimeRange } from '../../values/time-range.ts'
 import { decodeValue, parseQuery, type RawQuery } from './parse-query.ts'
 import { readBody } from './read-body.ts'
 

@@ -1,15 +1,19 @@
+import {
+  type Background,
+  IncomingMessage,
+  type Logger,
+  limits,
+  openBackground,
+  type Recorder,
+  readDescriptorLimit,
+  step,
+  systemTime,
+  within,
+} from '@bursar/base'
 import cors from '@fastify/cors'
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify'
-import { type Background, openBackground } from '../../background.ts'
 import { Problem } from '../../contract/problem.ts'
 import type { Answer, Request, Route, Trace } from '../../contract/request.ts'
-import { limits } from '../../platform/limits.ts'
-import type { Logger } from '../../platform/log.ts'
-import { readDescriptorLimit } from '../../platform/machine/descriptor-limit.ts'
-import { IncomingMessage } from '../../platform/machine/node-http.ts'
-import { systemTime } from '../../platform/time.ts'
-import type { Recorder } from '../../platform/traces/recorder.ts'
-import { step, within } from '../../platform/traces/span.ts'
 import type { AuditAnswer } from './audit-answers.ts'
 import { boundedRouting, pathOf } from './bound-request.ts'
 import { type Compress, openCompression } from './compress.ts'

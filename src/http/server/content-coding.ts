@@ -1,4 +1,4 @@
-import { limits } from '../../platform/limits.ts'
+import { limits } from '@bursar/base'
 
 /** A content coding that an answer can have (RFC 9110 section 8.4.1). */
 export type Coding = 'zstd' | 'br' | 'gzip'

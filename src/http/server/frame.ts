@@ -1,7 +1,6 @@
+import { type Logger, systemTime } from '@bursar/base'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Answer } from '../../contract/request.ts'
-import type { Logger } from '../../platform/log.ts'
-import { systemTime } from '../../platform/time.ts'
 import { cutForwardedFor, pathOf } from './bound-request.ts'
 import type { Draining } from './connections/drain.ts'
 import { peerAddress } from './peer-address.ts'

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
+import type { Logger } from '@bursar/base'
 import type { FastifyRequest } from 'fastify'
-import type { Logger } from '../../platform/log.ts'
 
 /**
  * The caller's IP address: the socket's, or the one that a trusted proxy forwarded. A forwarded

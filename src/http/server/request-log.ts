@@ -1,7 +1,6 @@
+import { type Logger, REQUEST_LINE, type TraceContext } from '@bursar/base'
 import { isFailure } from '../../contract/problem.ts'
 import type { Trace } from '../../contract/request.ts'
-import { type Logger, REQUEST_LINE } from '../../platform/log.ts'
-import type { TraceContext } from '../../platform/traces/trace-context.ts'
 
 export type Served = {
   readonly trace: Trace

@@ -1,11 +1,10 @@
+import { limits, printInstant } from '@bursar/base'
 import { echo, Problem, problem } from '../../contract/problem.ts'
 import { type Answer, jsonAnswer, type Request } from '../../contract/request.ts'
-import { limits } from '../../platform/limits.ts'
 import { PlaceLost } from '../../store/lost-places.ts'
 import { EventsUnknown } from '../../store/records/events.ts'
 import { PastUnknown } from '../../store/records/history.ts'
 import { StoreUnavailable } from '../../store/unavailable.ts'
-import { printInstant } from '../../values/instant.ts'
 
 /**
  * Maps a failure to the problem to answer. A Problem is itself, a store that cannot answer is a

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import { limits } from '@bursar/base'
 import type { FastifyInstance } from 'fastify'
-import { limits } from '../../platform/limits.ts'
 
 /** Hands every body over as bytes: operations parse them, whatever the Content-Type says. */
 export function takeBodiesAsBytes(server: FastifyInstance): void {

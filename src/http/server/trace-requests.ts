@@ -1,9 +1,8 @@
 import type { ServerResponse } from 'node:http'
+import { type Recorder, readTraceparent } from '@bursar/base'
 import type { FastifyRequest } from 'fastify'
 import { isFailure } from '../../contract/problem.ts'
 import type { Trace } from '../../contract/request.ts'
-import type { Recorder } from '../../platform/traces/recorder.ts'
-import { readTraceparent } from '../../platform/traces/trace-context.ts'
 
 export type TraceRequests = {
   begin(raw: FastifyRequest): Trace

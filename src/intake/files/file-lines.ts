@@ -1,4 +1,4 @@
-import { printable } from '../../values/printable.ts'
+import { printable } from '@bursar/base'
 
 /** The place of a fault: the number of its file, from 0, and its line there. */
 export type Place = { readonly file: number; readonly line: number }

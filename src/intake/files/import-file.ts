@@ -1,5 +1,5 @@
+import { limits } from '@bursar/base'
 import type { Resource } from '../../contract/resource.ts'
-import { limits } from '../../platform/limits.ts'
 import {
   type FoundFaults,
   joinFaults,

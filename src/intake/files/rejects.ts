@@ -1,5 +1,5 @@
 import { closeSync, openSync, renameSync, rmSync, writeSync } from 'node:fs'
-import { printable } from '../../values/printable.ts'
+import { printable } from '@bursar/base'
 import { NOTE } from './reading/lines.ts'
 import type { RejectedLine } from './stage-file.ts'
 

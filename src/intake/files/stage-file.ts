@@ -1,5 +1,5 @@
+import { counted, limits } from '@bursar/base'
 import type { RecordFault, RecordRules, Resource } from '../../contract/resource.ts'
-import { limits } from '../../platform/limits.ts'
 import type {
   ClientOrigin,
   FoundFaults,
@@ -9,7 +9,6 @@ import type {
   MergeOptions,
   RecordLoad,
 } from '../../store/records/import.ts'
-import { counted } from '../../values/counted.ts'
 import type { RecordCheck } from '../check.ts'
 import type { Entry } from '../entry.ts'
 import type { Oddity } from '../odd-values.ts'

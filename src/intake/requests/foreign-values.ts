@@ -1,9 +1,7 @@
+import { type Logger, limits, systemTime } from '@bursar/base'
 import type { OperatorInput } from '../../contract/operation.ts'
 import type { OperatorPrincipal } from '../../contract/principal.ts'
 import { problem } from '../../contract/problem.ts'
-import { limits } from '../../platform/limits.ts'
-import type { Logger } from '../../platform/log.ts'
-import { systemTime } from '../../platform/time.ts'
 import type { HttpFault } from '../refused-records.ts'
 
 /**

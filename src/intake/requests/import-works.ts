@@ -1,6 +1,6 @@
+import { limits } from '@bursar/base'
 import type { OperatorInput, OperatorWork } from '../../contract/operation.ts'
 import { noneFound, problem } from '../../contract/problem.ts'
-import { limits } from '../../platform/limits.ts'
 import { doing } from '../../store/deed.ts'
 import type { ImportRegistry, ImportsPart } from '../../store/imports.ts'
 import { positionId, positionOf } from '../../store/position.ts'

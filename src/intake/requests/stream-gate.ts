@@ -1,7 +1,5 @@
+import { limits, openFairQueue, openTally } from '@bursar/base'
 import { type Problem, problem } from '../../contract/problem.ts'
-import { openFairQueue } from '../../platform/fair-queue.ts'
-import { limits } from '../../platform/limits.ts'
-import { openTally } from '../../platform/tally.ts'
 
 /** Bounds the streams of a process: those that hold a file, and those that are stored. */
 export type StreamGate = {

@@ -1,8 +1,6 @@
 import type { Readable } from 'node:stream'
+import { counted, limits, systemTime } from '@bursar/base'
 import { type Problem, problem } from '../../contract/problem.ts'
-import { limits } from '../../platform/limits.ts'
-import { systemTime } from '../../platform/time.ts'
-import { counted } from '../../values/counted.ts'
 
 type Watched = {
   readonly source: Readable

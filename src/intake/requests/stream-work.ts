@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
+import { limits } from '@bursar/base'
 import type { Deed } from '../../contract/audit-entry.ts'
 import type { OperatorInput, OperatorWork, WorkAnswer } from '../../contract/operation.ts'
 import { type Problem, problem } from '../../contract/problem.ts'
 import type { Resource } from '../../contract/resource.ts'
-import { limits } from '../../platform/limits.ts'
 import { DeedFailed } from '../../store/deed.ts'
 import {
   ImportCancelled,

@@ -1,5 +1,4 @@
-import type { Config } from '../../platform/config.ts'
-import { limits } from '../../platform/limits.ts'
+import { type Config, limits } from '@bursar/base'
 import type { NewAnswer, OnStep } from '../../store/records/import.ts'
 import type { CustomerKeys, NewCustomerKey } from '../../store/sealing/customer-keys.ts'
 import type { ImportReport } from '../files/import-file.ts'

@@ -1,11 +1,8 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { type Config, ConfigError, limits, settings, systemTime } from '@bursar/base'
 import { asTenant } from '../../contract/principal.ts'
-import { type Config, ConfigError } from '../../platform/config.ts'
-import { limits } from '../../platform/limits.ts'
-import { settings } from '../../platform/settings/settings.ts'
-import { systemTime } from '../../platform/time.ts'
 import { AlreadyAnswered } from '../../store/records/import.ts'
 import type { CustomerKeySource } from '../../store/sealing/customer-keys.ts'
 import {

@@ -1,7 +1,5 @@
+import { type Clock, limits, type Secret } from '@bursar/base'
 import { createLocalJWKSet, type JSONWebKeySet } from 'jose'
-import type { Clock } from '../../platform/clock.ts'
-import { limits } from '../../platform/limits.ts'
-import type { Secret } from '../../platform/secret.ts'
 import type { Client, CredentialStore } from '../../store/credentials.ts'
 import { checkJwt, secondsOf } from '../tokens/check-jwt.ts'
 import { isRefusal } from '../tokens/refusal.ts'

@@ -1,8 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import { Secret } from '../../platform/secret.ts'
+import { type Keyring, type Random, Secret } from '@bursar/base'
 import type { ClientSecret, ClientWithSecrets } from '../../store/credentials.ts'
-import type { Keyring } from '../../vault/keyring.ts'
-import type { Random } from '../../vault/random.ts'
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 

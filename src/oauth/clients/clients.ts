@@ -1,16 +1,18 @@
 import { createPublicKey } from 'node:crypto'
+import {
+  type Clock,
+  commandHint,
+  DAY_MICROS,
+  type Keyring,
+  limits,
+  parseJson,
+  printable,
+  type Random,
+  Secret,
+} from '@bursar/base'
 import { importJWK, type JWK } from 'jose'
 import { readScopes, scopesOf } from '../../contract/scopes.ts'
-import type { Clock } from '../../platform/clock.ts'
-import { limits } from '../../platform/limits.ts'
-import { parseJson } from '../../platform/parse-json.ts'
-import { Secret } from '../../platform/secret.ts'
-import { commandHint } from '../../platform/version.ts'
 import type { Client, ClientMethod, CredentialStore } from '../../store/credentials.ts'
-import { DAY_MICROS } from '../../values/instant.ts'
-import { printable } from '../../values/printable.ts'
-import type { Keyring } from '../../vault/keyring.ts'
-import type { Random } from '../../vault/random.ts'
 import { isSealed, markSealer, sealed, type UnsealedClient } from './client-seal.ts'
 import { hashSecret, makeSecret, randomText } from './client-secrets.ts'
 import { publishedPrefix } from './published-secrets.ts'

@@ -1,6 +1,6 @@
+import type { Keyring } from '@bursar/base'
 import type { RecoveryStore } from '../../store/credentials.ts'
 import type { FeeQuoteStore } from '../../store/fee-quotes.ts'
-import type { Keyring } from '../../vault/keyring.ts'
 import { type ClientDeps, nextSecond } from './clients.ts'
 
 type RecoveryDeps = Pick<ClientDeps, 'clock'> & { readonly store: RecoveryStore }

@@ -1,5 +1,4 @@
-import { limits } from '../../platform/limits.ts'
-import { networkOf } from '../../values/ip-network.ts'
+import { limits, networkOf } from '@bursar/base'
 import { openWrongSecrets } from './wrong-secrets.ts'
 
 /** Counts failures for the sender's address only, so that nobody can lock a customer out. */

@@ -1,8 +1,5 @@
-import type { Clock } from '../../platform/clock.ts'
-import { type Config, ConfigError } from '../../platform/config.ts'
-import { commandHint } from '../../platform/version.ts'
+import { type Clock, type Config, ConfigError, commandHint, counted } from '@bursar/base'
 import type { ClientWithSecrets, CredentialStore } from '../../store/credentials.ts'
-import { counted } from '../../values/counted.ts'
 
 /** How the ids of secrets begin that a sandbox made: everyone can read or compute them. */
 export const publishedPrefix = 'sandbox_secret_'

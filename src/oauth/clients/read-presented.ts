@@ -1,7 +1,5 @@
+import { attempt, limits, Secret } from '@bursar/base'
 import { authorizationHeaders, type Request } from '../../contract/request.ts'
-import { limits } from '../../platform/limits.ts'
-import { Secret } from '../../platform/secret.ts'
-import { attempt } from '../../values/attempt.ts'
 import { oauthError } from '../endpoints/oauth-error.ts'
 import type { Form } from '../endpoints/read-form.ts'
 import { readUncheckedJwt } from '../tokens/check-jwt.ts'

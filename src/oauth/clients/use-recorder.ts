@@ -1,7 +1,4 @@
-import type { Clock } from '../../platform/clock.ts'
-import { limits } from '../../platform/limits.ts'
-import type { Logger } from '../../platform/log.ts'
-import { systemTime } from '../../platform/time.ts'
+import { type Clock, type Logger, limits, systemTime } from '@bursar/base'
 import type { Client, CredentialStore } from '../../store/credentials.ts'
 
 /** Records when a client and its secret were last used, at most once a minute each. */

@@ -1,5 +1,4 @@
-import { limits } from '../../platform/limits.ts'
-import { systemTime } from '../../platform/time.ts'
+import { limits, systemTime } from '@bursar/base'
 
 /** Counts wrong secrets by key. With the attempts in progress they never exceed a maximum. */
 export type WrongSecrets = {

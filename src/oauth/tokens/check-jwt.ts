@@ -1,3 +1,4 @@
+import { attempt, limits } from '@bursar/base'
 import {
   decodeJwt,
   decodeProtectedHeader,
@@ -10,8 +11,6 @@ import {
   type ResolvedKey,
 } from 'jose'
 import { Problem } from '../../contract/problem.ts'
-import { limits } from '../../platform/limits.ts'
-import { attempt } from '../../values/attempt.ts'
 import type { Refusal } from './refusal.ts'
 
 // jose accepts blanks and padding in base64url; RFC 7515 section 2 does not.

@@ -1,11 +1,13 @@
-import type { Background } from '../../background.ts'
+import {
+  type Background,
+  type Clock,
+  type Keyring,
+  type Logger,
+  limits,
+  systemTime,
+} from '@bursar/base'
 import { problem } from '../../contract/problem.ts'
-import type { Clock } from '../../platform/clock.ts'
-import { limits } from '../../platform/limits.ts'
-import type { Logger } from '../../platform/log.ts'
-import { systemTime } from '../../platform/time.ts'
 import type { Client, CredentialStore, Recovery } from '../../store/credentials.ts'
-import type { Keyring } from '../../vault/keyring.ts'
 import { isSealed, notSealed } from '../clients/client-seal.ts'
 import { awaitsClients, openRecoveryLog, requireClients } from './recovery-state.ts'
 import { importSigningKeys, type SigningKeys } from './signing-keys.ts'

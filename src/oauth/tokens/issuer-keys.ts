@@ -1,5 +1,16 @@
 import { KeyObject } from 'node:crypto'
 import {
+  type Background,
+  fetchBounded,
+  isSafeUrl,
+  type Logger,
+  limits,
+  openTimeSlices,
+  parseJson,
+  systemTime,
+  type TrustedIssuer,
+} from '@bursar/base'
+import {
   createLocalJWKSet,
   createRemoteJWKSet,
   customFetch,
@@ -7,15 +18,7 @@ import {
   type JWTVerifyGetKey,
   type ResolvedKey,
 } from 'jose'
-import type { Background } from '../../background.ts'
 import { problem } from '../../contract/problem.ts'
-import { fetchBounded } from '../../platform/bounded-fetch.ts'
-import { limits } from '../../platform/limits.ts'
-import type { Logger } from '../../platform/log.ts'
-import { parseJson } from '../../platform/parse-json.ts'
-import { isSafeUrl, type TrustedIssuer } from '../../platform/settings/trusted-issuers.ts'
-import { systemTime } from '../../platform/time.ts'
-import { openTimeSlices } from '../../platform/time-slices.ts'
 import { formOf, isForOtherPurpose, type LeftOut, readKeySet } from './read-key-set.ts'
 
 /** The public keys of one trusted issuer, refreshed in the background. */

@@ -1,9 +1,6 @@
 import { createPublicKey, type KeyObject } from 'node:crypto'
+import { attempt, limits, type Pace, printable } from '@bursar/base'
 import type { JWK } from 'jose'
-import { limits } from '../../platform/limits.ts'
-import type { Pace } from '../../platform/time-slices.ts'
-import { attempt } from '../../values/attempt.ts'
-import { printable } from '../../values/printable.ts'
 
 export type KeySet = {
   readonly keys: readonly JWK[]

@@ -1,5 +1,4 @@
-import type { Clock } from '../../platform/clock.ts'
-import { limits } from '../../platform/limits.ts'
+import { type Clock, limits } from '@bursar/base'
 import type { Client } from '../../store/credentials.ts'
 import { readUncheckedJwt } from './check-jwt.ts'
 import { type CredentialCache, externalKey, type KnownCredentials } from './credential-cache.ts'

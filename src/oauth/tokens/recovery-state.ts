@@ -1,8 +1,6 @@
+import { commandHint, type Logger, printInstant } from '@bursar/base'
 import { problem } from '../../contract/problem.ts'
-import type { Logger } from '../../platform/log.ts'
-import { commandHint } from '../../platform/version.ts'
 import type { Recovery } from '../../store/credentials.ts'
-import { printInstant } from '../../values/instant.ts'
 
 /** Whether the store was restored and its operator has not yet confirmed which clients are live. */
 export const awaitsClients = (recovery: Recovery | undefined): boolean =>

@@ -1,7 +1,6 @@
 import { createECDH, createPrivateKey, type KeyObject } from 'node:crypto'
+import { type Keyring, limits, type PurposeKey } from '@bursar/base'
 import { importJWK, type JWK } from 'jose'
-import { limits } from '../../platform/limits.ts'
-import type { Keyring, PurposeKey } from '../../vault/keyring.ts'
 
 /** An imported token-signing key. Its id is the `kid` of the tokens that it signs. */
 export type SigningKey = {

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { limits, type Right } from '@bursar/base'
 import {
   asTenant,
   type Caller,
@@ -6,8 +7,6 @@ import {
   type Principal,
 } from '../../contract/principal.ts'
 import type { OperatorScope } from '../../contract/scopes.ts'
-import { limits } from '../../platform/limits.ts'
-import type { Right } from '../../platform/settings/people.ts'
 import type { Client } from '../../store/credentials.ts'
 import type { UseRecorder } from '../clients/use-recorder.ts'
 import { openCheckedTokens } from './checked-tokens.ts'

@@ -1,8 +1,8 @@
+import { limits } from '@bursar/base'
 import { Type } from 'typebox'
 import { described, text } from '../../contract/fields.ts'
 import { about, component, timestampMember } from '../../contract/members.ts'
 import { operation } from '../../contract/operation.ts'
-import { limits } from '../../platform/limits.ts'
 
 const count = Type.Integer({ minimum: 0 })
 const more = about('Whether there are more, so that the figures are “at least”.', Type.Boolean())

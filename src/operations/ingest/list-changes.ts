@@ -1,8 +1,8 @@
+import { limits } from '@bursar/base'
 import { Type } from 'typebox'
 import { about, asComponent } from '../../contract/members.ts'
 import { operation } from '../../contract/operation.ts'
 import { nextPageCursor, pageCursor, pageSize } from '../../contract/paging.ts'
-import { limits } from '../../platform/limits.ts'
 import { event, wait } from '../list-events.ts'
 
 const change = {

@@ -1,9 +1,9 @@
+import { limits } from '@bursar/base'
 import { Type } from 'typebox'
 import { described, numberOf, text } from '../../contract/fields.ts'
 import { about, timestampMember } from '../../contract/members.ts'
 import { operation } from '../../contract/operation.ts'
 import { cursorGone, nextPageCursor, pageCursor } from '../../contract/paging.ts'
-import { limits } from '../../platform/limits.ts'
 import { recordKinds } from '../../resources/catalogue.ts'
 
 const count = about(

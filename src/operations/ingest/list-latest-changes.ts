@@ -1,8 +1,8 @@
+import { limits } from '@bursar/base'
 import { Type } from 'typebox'
 import { described, numberOf, text } from '../../contract/fields.ts'
 import { about } from '../../contract/members.ts'
 import { operation } from '../../contract/operation.ts'
-import { limits } from '../../platform/limits.ts'
 import { event } from '../list-events.ts'
 import { origin } from './record-histories.ts'
 

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { limits } from '@bursar/base'
 import { type TSchema, Type } from 'typebox'
 import { described, type Field, flag } from '../../contract/fields.ts'
 import { about, enumMember } from '../../contract/members.ts'
@@ -6,7 +7,6 @@ import { type Operation, operation } from '../../contract/operation.ts'
 import { asOf, pastUnknownText } from '../../contract/past-instant.ts'
 import type { Resource } from '../../contract/resource.ts'
 import { type OperatorScope, operatorScopes } from '../../contract/scopes.ts'
-import { limits } from '../../platform/limits.ts'
 import { type RecordKind, resources } from '../../resources/catalogue.ts'
 
 /** `fiat_account` → `FiatAccount`. */

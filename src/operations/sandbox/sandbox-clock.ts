@@ -1,7 +1,7 @@
+import { limits } from '@bursar/base'
 import { Type } from 'typebox'
 import { described, instant, onlyTrue, wholeNumber } from '../../contract/fields.ts'
 import { about } from '../../contract/members.ts'
-import { limits } from '../../platform/limits.ts'
 import { control, momentMember } from './sandbox-members.ts'
 
 const view = {

@@ -1,7 +1,7 @@
+import { limits } from '@bursar/base'
 import { Type } from 'typebox'
 import { described, enumOf, text } from '../../contract/fields.ts'
 import { about } from '../../contract/members.ts'
-import { limits } from '../../platform/limits.ts'
 import { control, customerField, customerMember } from './sandbox-members.ts'
 
 export const createSandboxCustomer = control({

@@ -1,7 +1,7 @@
+import { limits } from '@bursar/base'
 import { Type } from 'typebox'
 import { bodyNumber, described, enumOf, uuid, wholeNumber } from '../../contract/fields.ts'
 import { about, uuidMember } from '../../contract/members.ts'
-import { limits } from '../../platform/limits.ts'
 import { operations } from '../index.ts'
 import { control, customerField, customerMember } from './sandbox-members.ts'
 

@@ -1,7 +1,7 @@
+import { limits } from '@bursar/base'
 import { Type } from 'typebox'
 import { described, flag, uuid } from '../../contract/fields.ts'
 import { about } from '../../contract/members.ts'
-import { limits } from '../../platform/limits.ts'
 import { control, customerField, kindField } from './sandbox-members.ts'
 
 const count = (description: string) => about(description, Type.Integer({ minimum: 0 }))

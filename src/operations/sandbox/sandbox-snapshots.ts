@@ -1,6 +1,6 @@
+import { limits } from '@bursar/base'
 import { Type } from 'typebox'
 import { about, uuidMember } from '../../contract/members.ts'
-import { limits } from '../../platform/limits.ts'
 import { control, momentMember, snapshotField } from './sandbox-members.ts'
 
 const snapshot = Type.Object(

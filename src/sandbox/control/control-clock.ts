@@ -1,9 +1,7 @@
+import { type MovableClock, parseInstant, printInstant, systemTime } from '@bursar/base'
 import type { BodyInput, OperatorWorks } from '../../contract/operation.ts'
 import { invalidParameters } from '../../contract/problem.ts'
 import { moveSandboxClock, readSandboxClock } from '../../operations/sandbox/sandbox-clock.ts'
-import type { MovableClock } from '../../platform/clock.ts'
-import { systemTime } from '../../platform/time.ts'
-import { parseInstant, printInstant } from '../../values/instant.ts'
 
 /** Tokens, certificates and clients handle these times. */
 const EARLIEST = Date.UTC(2000, 0, 1)

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { limits, systemRandom } from '@bursar/base'
 import type { OperatorWorks } from '../../contract/operation.ts'
 import { echo, type Problem, problem } from '../../contract/problem.ts'
 import { customerScopes } from '../../contract/scopes.ts'
@@ -9,11 +10,9 @@ import {
   deleteSandboxCustomer,
   listSandboxCustomers,
 } from '../../operations/sandbox/sandbox-customers.ts'
-import { limits } from '../../platform/limits.ts'
 import { resources } from '../../resources/catalogue.ts'
 import type { ServiceParts } from '../../service.ts'
 import type { SandboxState } from '../../store/sandbox-state.ts'
-import { systemRandom } from '../../vault/random.ts'
 import { drawBytes } from '../seeded.ts'
 import { type SampleCustomer, sampleRecords } from '../world.ts'
 

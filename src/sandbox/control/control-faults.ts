@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { limits, systemTime } from '@bursar/base'
 import type { BodyInput, OperatorWorks } from '../../contract/operation.ts'
 import {
   invalidParameters,
@@ -17,8 +18,6 @@ import {
   listSandboxFaults,
   tokenOperation,
 } from '../../operations/sandbox/sandbox-faults.ts'
-import { limits } from '../../platform/limits.ts'
-import { systemTime } from '../../platform/time.ts'
 import type { Customers } from './control-customers.ts'
 
 export type Fault = {

@@ -1,9 +1,7 @@
+import { type Clock, limits, printInstant } from '@bursar/base'
 import type { OperatorWorks } from '../../contract/operation.ts'
 import type { Served } from '../../http/server/request-log.ts'
 import { listSandboxRequests } from '../../operations/sandbox/sandbox-requests.ts'
-import type { Clock } from '../../platform/clock.ts'
-import { limits } from '../../platform/limits.ts'
-import { printInstant } from '../../values/instant.ts'
 import type { Customers } from './control-customers.ts'
 
 export type Requests = {

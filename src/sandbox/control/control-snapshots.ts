@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { limits, type MovableClock, printInstant } from '@bursar/base'
 import type { OperatorWorks } from '../../contract/operation.ts'
 import { noneFound, type Problem, problem } from '../../contract/problem.ts'
 import {
@@ -7,10 +8,7 @@ import {
   listSandboxSnapshots,
   restoreSandboxSnapshot,
 } from '../../operations/sandbox/sandbox-snapshots.ts'
-import type { MovableClock } from '../../platform/clock.ts'
-import { limits } from '../../platform/limits.ts'
 import type { SandboxState } from '../../store/sandbox-state.ts'
-import { printInstant } from '../../values/instant.ts'
 import type { Fault, Faults } from './control-faults.ts'
 
 type Snapshot = {

@@ -1,6 +1,5 @@
+import { limits, turn } from '@bursar/base'
 import type { Resource } from '../../contract/resource.ts'
-import { limits } from '../../platform/limits.ts'
-import { turn } from '../../platform/time.ts'
 import type { Dialect } from '../dialect.ts'
 import { bodyChecksum } from '../integrity/checksum.ts'
 import { positionId } from '../position.ts'

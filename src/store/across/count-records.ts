@@ -1,7 +1,5 @@
+import { largest, limits, smallest, systemTime, turn } from '@bursar/base'
 import type { Resource } from '../../contract/resource.ts'
-import { limits } from '../../platform/limits.ts'
-import { systemTime, turn } from '../../platform/time.ts'
-import { largest, smallest } from '../../values/bounds.ts'
 import type { Dialect } from '../dialect.ts'
 import { positionMicros } from '../position.ts'
 import type { AcrossPlace, Counted, Counting } from '../records/across.ts'

@@ -1,4 +1,4 @@
-import { limits } from '../../platform/limits.ts'
+import { limits } from '@bursar/base'
 import type { AuditHead, AuditKey, AuditLine, AuditPlace, AuditReader, ReadLine } from '../audit.ts'
 import { digestOf, isSameDigest, sealOf } from './chain.ts'
 

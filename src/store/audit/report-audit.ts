@@ -1,12 +1,15 @@
 import { appendFile } from 'node:fs/promises'
-import type { Background, Ran } from '../../background.ts'
+import {
+  type Background,
+  type Clock,
+  type Logger,
+  limits,
+  makePrivateFile,
+  printInstant,
+  type Ran,
+  systemTime,
+} from '@bursar/base'
 import type { AuditEntry } from '../../contract/audit-entry.ts'
-import type { Clock } from '../../platform/clock.ts'
-import { limits } from '../../platform/limits.ts'
-import type { Logger } from '../../platform/log.ts'
-import { makePrivateFile } from '../../platform/machine/private-files.ts'
-import { systemTime } from '../../platform/time.ts'
-import { printInstant } from '../../values/instant.ts'
 import type { AuditHead, AuditLog } from '../audit.ts'
 
 /** Counts what is too frequent for an entry each, in bounded memory. */

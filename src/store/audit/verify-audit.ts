@@ -1,5 +1,4 @@
-import { limits } from '../../platform/limits.ts'
-import { counted } from '../../values/counted.ts'
+import { counted, limits } from '@bursar/base'
 import type {
   AuditAnchor,
   AuditHead,

@@ -1,4 +1,4 @@
-import type { Metrics } from '../../platform/metrics/metrics.ts'
+import type { Metrics } from '@bursar/base'
 import type { Dialect } from '../dialect.ts'
 import type { Session } from '../session.ts'
 

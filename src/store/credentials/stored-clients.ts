@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { limits } from '../../platform/limits.ts'
+import { limits } from '@bursar/base'
 import { openBatchQueue } from '../batch-queue.ts'
 import type {
   Client,

@@ -1,4 +1,4 @@
-import { type PurposeKeyStore, purposes, type WrappedKey } from '../../vault/purpose-key.ts'
+import { type PurposeKeyStore, purposes, type WrappedKey } from '@bursar/base'
 import { type NamedRow, optionalWhole, text, whole } from '../row.ts'
 import type { CredentialSessions } from './credential-sessions.ts'
 

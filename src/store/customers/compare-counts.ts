@@ -1,4 +1,4 @@
-import { limits } from '../../platform/limits.ts'
+import { limits } from '@bursar/base'
 import { resources } from '../../resources/catalogue.ts'
 import type { Dialect } from '../dialect.ts'
 import type { CustomerRegister, WrongCount } from '../records/customer-entries.ts'

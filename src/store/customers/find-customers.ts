@@ -1,4 +1,4 @@
-import { foldAscii, foldText } from '../../values/display-name.ts'
+import { foldAscii, foldText } from '@bursar/base'
 import type { Dialect } from '../dialect.ts'
 import { PlaceLost, placeDigest } from '../lost-places.ts'
 import { termDigestOf } from '../position.ts'

@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict'
-import { limits } from '../../platform/limits.ts'
-import { systemTime } from '../../platform/time.ts'
-import { parseDisplayName } from '../../values/display-name.ts'
+import { limits, parseDisplayName, systemTime } from '@bursar/base'
 import type { Dialect } from '../dialect.ts'
 import type { CustomerRegister } from '../records/customer-entries.ts'
 import { whole } from '../row.ts'

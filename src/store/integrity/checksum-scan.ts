@@ -1,8 +1,5 @@
-import type { Background } from '../../background.ts'
+import { type Background, type Logger, limits, systemTime } from '@bursar/base'
 import type { Resource } from '../../contract/resource.ts'
-import { limits } from '../../platform/limits.ts'
-import type { Logger } from '../../platform/log.ts'
-import { systemTime } from '../../platform/time.ts'
 import type { DamagedRecords } from './damaged-records.ts'
 import {
   comesAfter,

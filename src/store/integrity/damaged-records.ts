@@ -1,5 +1,4 @@
-import { limits } from '../../platform/limits.ts'
-import type { Logger } from '../../platform/log.ts'
+import { type Logger, limits } from '@bursar/base'
 import { StoreDamaged } from '../unavailable.ts'
 import { shownId } from './stored-rows.ts'
 

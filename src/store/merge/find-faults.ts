@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
+import { limits, printable } from '@bursar/base'
 import { type RecordFaultCode, recordFaultCodes } from '../../contract/fault-codes.ts'
 import type { RecordFault, Resource } from '../../contract/resource.ts'
-import { limits } from '../../platform/limits.ts'
-import { printable } from '../../values/printable.ts'
 import {
   type FoundFaults,
   joinFaults,

@@ -1,6 +1,4 @@
-import type { Clock } from '../../platform/clock.ts'
-import { limits } from '../../platform/limits.ts'
-import { HOUR_MICROS } from '../../values/instant.ts'
+import { type Clock, HOUR_MICROS, limits } from '@bursar/base'
 import type { Dialect } from '../dialect.ts'
 import { AlreadyAnswered, type NewAnswer } from '../records/import.ts'
 import type { OperatorRecords } from '../records.ts'

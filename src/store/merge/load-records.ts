@@ -1,6 +1,5 @@
+import { type Clock, openPassingCipher } from '@bursar/base'
 import { isSealedKind, type Resource } from '../../contract/resource.ts'
-import type { Clock } from '../../platform/clock.ts'
-import { openPassingCipher } from '../../vault/passing-cipher.ts'
 import type { Dialect } from '../dialect.ts'
 import {
   type FoundFaults,

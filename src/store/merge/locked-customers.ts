@@ -1,6 +1,4 @@
-import { type FairQueue, openFairQueue } from '../../platform/fair-queue.ts'
-import { limits } from '../../platform/limits.ts'
-import { systemTime } from '../../platform/time.ts'
+import { type FairQueue, limits, openFairQueue, systemTime } from '@bursar/base'
 import type { PendingRequest } from '../batch-queue.ts'
 import type { PutOutcome, SealedPut } from '../records/put.ts'
 import { CustomersLocked } from '../unavailable.ts'

@@ -1,4 +1,4 @@
-import type { Clock } from '../../platform/clock.ts'
+import type { Clock } from '@bursar/base'
 import type { Dialect } from '../dialect.ts'
 import type { OperatorRecords } from '../records.ts'
 import { optionalWhole, whole } from '../row.ts'

@@ -1,7 +1,5 @@
+import { type Clock, limits, type Metrics } from '@bursar/base'
 import type { Resource } from '../../contract/resource.ts'
-import type { Clock } from '../../platform/clock.ts'
-import { limits } from '../../platform/limits.ts'
-import type { Metrics } from '../../platform/metrics/metrics.ts'
 import { openBatchQueue } from '../batch-queue.ts'
 import type { Dialect } from '../dialect.ts'
 import type { PutOutcome, SealedPut } from '../records/put.ts'

@@ -1,6 +1,4 @@
-import { ConfigError } from '../../platform/config.ts'
-import { limits } from '../../platform/limits.ts'
-import { systemTime } from '../../platform/time.ts'
+import { ConfigError, limits, systemTime } from '@bursar/base'
 import type { FeeQuoteStore } from '../fee-quotes.ts'
 import { openFeeQuotes } from '../quotes/open-quotes.ts'
 import type {

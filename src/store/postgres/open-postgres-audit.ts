@@ -1,8 +1,10 @@
-import { ConfigError } from '../../platform/config.ts'
-import { limits } from '../../platform/limits.ts'
-import type { ServerAddress } from '../../platform/postgres-url.ts'
-import { systemTime } from '../../platform/time.ts'
-import type { PurposeKeyStore } from '../../vault/purpose-key.ts'
+import {
+  ConfigError,
+  limits,
+  type PurposeKeyStore,
+  type ServerAddress,
+  systemTime,
+} from '@bursar/base'
 import { countLines, insertLines, listsOf } from '../audit/audit-statements.ts'
 import { openAudit } from '../audit/open-audit.ts'
 import { openAuditReader } from '../audit/open-audit-reader.ts'

@@ -1,5 +1,4 @@
-import { limits } from '../../platform/limits.ts'
-import { throttle } from '../../platform/schedule.ts'
+import { limits, throttle } from '@bursar/base'
 import { openCredentials } from '../credentials/open-credentials.ts'
 import type { CredentialStore } from '../credentials.ts'
 import { whole } from '../row.ts'

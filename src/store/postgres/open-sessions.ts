@@ -1,9 +1,12 @@
-import type { Background } from '../../background.ts'
-import type { Config } from '../../platform/config.ts'
-import { limits } from '../../platform/limits.ts'
-import type { Logger } from '../../platform/log.ts'
-import type { Metrics } from '../../platform/metrics/metrics.ts'
-import { readPostgresUrl, type ServerAddress } from '../../platform/postgres-url.ts'
+import {
+  type Background,
+  type Config,
+  type Logger,
+  limits,
+  type Metrics,
+  readPostgresUrl,
+  type ServerAddress,
+} from '@bursar/base'
 import { refusePooler } from './cluster/find-pooler.ts'
 import { openServers, type Servers, type ServersDeps } from './cluster/servers.ts'
 import { withPrimary } from './cluster/with-primary.ts'

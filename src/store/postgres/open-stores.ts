@@ -1,7 +1,4 @@
-import { openBackground } from '../../background.ts'
-import { limits } from '../../platform/limits.ts'
-import { openOnce } from '../../platform/open-once.ts'
-import type { ServerAddress } from '../../platform/postgres-url.ts'
+import { limits, openBackground, openOnce, type ServerAddress } from '@bursar/base'
 import { resources } from '../../resources/catalogue.ts'
 import { openRecordReads } from '../audit/open-record-reads.ts'
 import type { AuditDeps } from '../audit.ts'

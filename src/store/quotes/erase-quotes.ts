@@ -1,5 +1,4 @@
-import { limits } from '../../platform/limits.ts'
-import { systemTime } from '../../platform/time.ts'
+import { limits, systemTime } from '@bursar/base'
 import type { Dialect } from '../dialect.ts'
 import type { FeeQuoteStore } from '../fee-quotes.ts'
 import { text, whole } from '../row.ts'

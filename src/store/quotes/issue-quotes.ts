@@ -1,4 +1,4 @@
-import { limits } from '../../platform/limits.ts'
+import { limits } from '@bursar/base'
 import { openBatchQueue, type PendingRequest } from '../batch-queue.ts'
 import type { FeeQuoteStore, Issued } from '../fee-quotes.ts'
 import type { IssueBatch, IssueRequest, QuoteSessions } from './quote-sessions.ts'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { isCryptoNetwork } from '../../values/network.ts'
+import { isCryptoNetwork } from '@bursar/base'
 import type { FeeQuote } from '../fee-quotes.ts'
 import { type NamedRow, optionalText, text, whole } from '../row.ts'
 

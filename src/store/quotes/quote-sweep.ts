@@ -1,4 +1,4 @@
-import { limits } from '../../platform/limits.ts'
+import { limits } from '@bursar/base'
 import type { Swept } from '../fee-quotes.ts'
 import { optionalWhole, whole } from '../row.ts'
 import type { QuoteSessions } from './quote-sessions.ts'

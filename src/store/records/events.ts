@@ -1,4 +1,4 @@
-import type { TimeRange } from '../../values/time-range.ts'
+import type { TimeRange } from '@bursar/base'
 import { placeDigest } from '../lost-places.ts'
 import type { EventAction } from './event-actions.ts'
 

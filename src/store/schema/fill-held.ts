@@ -1,7 +1,5 @@
+import { type Logger, limits, systemTime } from '@bursar/base'
 import type { Resource } from '../../contract/resource.ts'
-import { limits } from '../../platform/limits.ts'
-import type { Logger } from '../../platform/log.ts'
-import { systemTime } from '../../platform/time.ts'
 import { type Dialect, openParameters } from '../dialect.ts'
 import { isTrue, type NamedRow, text, whole } from '../row.ts'
 import type { Statement } from '../session.ts'

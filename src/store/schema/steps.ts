@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
+import { ConfigError } from '@bursar/base'
 import type { Resource } from '../../contract/resource.ts'
-import { ConfigError } from '../../platform/config.ts'
 import { type RecordKind, resourceOf, resources } from '../../resources/catalogue.ts'
 import type { Dialect } from '../dialect.ts'
 import {

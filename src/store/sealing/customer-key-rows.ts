@@ -1,16 +1,16 @@
-import type { Tenant } from '../../contract/principal.ts'
-import type { Clock } from '../../platform/clock.ts'
-import { limits } from '../../platform/limits.ts'
-import { systemTime } from '../../platform/time.ts'
 import {
+  type Clock,
   type CustomerKey,
+  type Keyring,
+  limits,
   makeCustomerKey,
+  systemRandom,
+  systemTime,
   unwrapCustomerKey,
   type WrappedCustomerKey,
   wrapCustomerKey,
-} from '../../vault/customer-key.ts'
-import type { Keyring } from '../../vault/keyring.ts'
-import { systemRandom } from '../../vault/random.ts'
+} from '@bursar/base'
+import type { Tenant } from '../../contract/principal.ts'
 import type { Dialect } from '../dialect.ts'
 import { isTrue, type NamedRow, text } from '../row.ts'
 import type { Reads, TenantReads, Transact } from '../session.ts'

@@ -1,7 +1,5 @@
+import { type CustomerKey, keepRecentlyUsed, limits, type WrappedCustomerKey } from '@bursar/base'
 import type { Tenant } from '../../contract/principal.ts'
-import { limits } from '../../platform/limits.ts'
-import { keepRecentlyUsed } from '../../platform/recently-used.ts'
-import type { CustomerKey, WrappedCustomerKey } from '../../vault/customer-key.ts'
 
 /** The keys of a customer that has one. */
 export type CustomerKeys = {

@@ -1,6 +1,4 @@
-import { limits } from '../../platform/limits.ts'
-import { keepRecentlyUsed } from '../../platform/recently-used.ts'
-import type { CustomerKey } from '../../vault/customer-key.ts'
+import { type CustomerKey, keepRecentlyUsed, limits } from '@bursar/base'
 
 /** A full body as it is stored, and what it belongs to. */
 export type StoredBody = {

@@ -1,8 +1,13 @@
+import {
+  type BodyPlace,
+  type CustomerKey,
+  isSealed,
+  keyIdOf,
+  limits,
+  makeCustomerKey,
+  systemRandom,
+} from '@bursar/base'
 import { isSealedKind, type Resource } from '../../contract/resource.ts'
-import { limits } from '../../platform/limits.ts'
-import { type CustomerKey, makeCustomerKey } from '../../vault/customer-key.ts'
-import { systemRandom } from '../../vault/random.ts'
-import { type BodyPlace, isSealed, keyIdOf } from '../../vault/sealed-body.ts'
 import type { Dialect } from '../dialect.ts'
 import { type NamedRow, text, whole } from '../row.ts'
 import type { Reads, Session, Transact } from '../session.ts'

@@ -1,16 +1,16 @@
-import { asTenant } from '../../contract/principal.ts'
-import { isSealedKind, type Resource } from '../../contract/resource.ts'
-import { limits } from '../../platform/limits.ts'
-import type { Metrics } from '../../platform/metrics/metrics.ts'
-import type { CustomerKey } from '../../vault/customer-key.ts'
 import {
   type BodyPlace,
+  type CustomerKey,
   digestOf,
   isSealed,
   keyIdOf,
+  limits,
+  type Metrics,
   openBody,
   sealBody,
-} from '../../vault/sealed-body.ts'
+} from '@bursar/base'
+import { asTenant } from '../../contract/principal.ts'
+import { isSealedKind, type Resource } from '../../contract/resource.ts'
 import { bodyChecksum } from '../integrity/checksum.ts'
 import type { SealedRecord, StorableRecord } from '../records/import.ts'
 import { addPrivateTerms } from '../records/terms.ts'

@@ -1,6 +1,4 @@
-import type { Background } from '../../background.ts'
-import { limits } from '../../platform/limits.ts'
-import type { Logger } from '../../platform/log.ts'
+import { type Background, type Logger, limits } from '@bursar/base'
 import type { Resealing } from './reseal.ts'
 
 type Deps = {

@@ -1,6 +1,6 @@
+import type { CustomerKey } from '@bursar/base'
 import type { Resource } from '../../contract/resource.ts'
 import { resources } from '../../resources/catalogue.ts'
-import type { CustomerKey } from '../../vault/customer-key.ts'
 import { type Dialect, openParameters, type Parameters } from '../dialect.ts'
 import {
   type Position,

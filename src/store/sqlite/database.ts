@@ -1,14 +1,15 @@
 import { existsSync } from 'node:fs'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
-import { ConfigError } from '../../platform/config.ts'
-import { limits } from '../../platform/limits.ts'
 import {
+  ConfigError,
   hasFreeDescriptors,
   isOutOfDescriptors,
+  limits,
+  makePrivateFile,
   outOfDescriptors,
-} from '../../platform/machine/exhaustion.ts'
-import { makePrivateFile, requirePrivate } from '../../platform/machine/private-files.ts'
+  requirePrivate,
+} from '@bursar/base'
 import { StoreCorrupted, StoreUnavailable } from '../unavailable.ts'
 
 /**

@@ -1,6 +1,4 @@
-import type { Clock } from '../../platform/clock.ts'
-import { limits } from '../../platform/limits.ts'
-import type { Metrics } from '../../platform/metrics/metrics.ts'
+import { type Clock, limits, type Metrics } from '@bursar/base'
 import type { FeeQuoteStore } from '../fee-quotes.ts'
 import { openFeeQuotes } from '../quotes/open-quotes.ts'
 import type { IssueAnswer, IssueBatch, IssueRequest } from '../quotes/quote-sessions.ts'

@@ -1,6 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { limits } from '../../platform/limits.ts'
-import { systemTime } from '../../platform/time.ts'
+import { limits, systemTime } from '@bursar/base'
 import type { Session, Transact } from '../session.ts'
 import { inStatement } from '../traced-work.ts'
 import { NothingChanged } from '../unavailable.ts'

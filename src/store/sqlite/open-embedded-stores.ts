@@ -1,5 +1,4 @@
-import { openBackground } from '../../background.ts'
-import { openOnce } from '../../platform/open-once.ts'
+import { openBackground, openOnce } from '@bursar/base'
 import type { AuditDeps } from '../audit.ts'
 import type { OpenedStores, SealedDeps } from '../opened-stores.ts'
 import { describingExhaustion } from './database.ts'

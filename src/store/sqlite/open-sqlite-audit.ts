@@ -1,4 +1,4 @@
-import { limits } from '../../platform/limits.ts'
+import { limits } from '@bursar/base'
 import { countLines, insertLines } from '../audit/audit-statements.ts'
 import { openAudit } from '../audit/open-audit.ts'
 import { openAuditReader } from '../audit/open-audit-reader.ts'

@@ -1,6 +1,4 @@
-import { limits } from '../../platform/limits.ts'
-import type { Metrics } from '../../platform/metrics/metrics.ts'
-import { systemTime } from '../../platform/time.ts'
+import { limits, type Metrics, systemTime } from '@bursar/base'
 import { openCredentials } from '../credentials/open-credentials.ts'
 import type { CredentialStore } from '../credentials.ts'
 import { whole } from '../row.ts'

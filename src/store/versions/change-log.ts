@@ -1,8 +1,5 @@
-import type { Clock } from '../../platform/clock.ts'
-import { limits } from '../../platform/limits.ts'
-import { systemTime, turn } from '../../platform/time.ts'
+import { type Clock, largest, limits, smallest, systemTime, turn } from '@bursar/base'
 import { eventKinds } from '../../resources/event-types.ts'
-import { largest, smallest } from '../../values/bounds.ts'
 import type { Dialect } from '../dialect.ts'
 import {
   type ChangePage,

@@ -1,7 +1,5 @@
-import { limits } from '../../platform/limits.ts'
-import { turn } from '../../platform/time.ts'
+import { largest, limits, turn } from '@bursar/base'
 import { eventKinds } from '../../resources/event-types.ts'
-import { largest } from '../../values/bounds.ts'
 import type { Dialect } from '../dialect.ts'
 import type { LatestChange } from '../records/latest-change.ts'
 import type { OperatorRecords } from '../records.ts'

@@ -1,4 +1,4 @@
-import { parseJson } from '../../platform/parse-json.ts'
+import { parseJson } from '@bursar/base'
 import { memberOf, textOf } from '../json.ts'
 import { redact } from '../redact.ts'
 import { NoAnswer, NotTestable, Unreachable } from '../verdicts.ts'

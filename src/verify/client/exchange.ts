@@ -1,7 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { readBody } from '../../platform/bounded-fetch.ts'
-import { parseJson } from '../../platform/parse-json.ts'
-import { systemTime } from '../../platform/time.ts'
+import { parseJson, readBody, systemTime } from '@bursar/base'
 import { NoAnswer, NotTestable, need, Unreachable } from '../verdicts.ts'
 import { verifyLimits } from '../verify-limits.ts'
 

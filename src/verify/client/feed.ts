@@ -1,4 +1,4 @@
-import { systemTime } from '../../platform/time.ts'
+import { systemTime } from '@bursar/base'
 import { type Item, idOf, isItem, memberOf, textOf } from '../json.ts'
 import { need } from '../verdicts.ts'
 import { verifyLimits } from '../verify-limits.ts'

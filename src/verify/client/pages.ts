@@ -1,5 +1,4 @@
-import { systemTime } from '../../platform/time.ts'
-import { counted } from '../../values/counted.ts'
+import { counted, systemTime } from '@bursar/base'
 import type { List } from '../contract.ts'
 import { type Item, isItem, memberOf, textOf, timeOf } from '../json.ts'
 import { type Evidence, need } from '../verdicts.ts'

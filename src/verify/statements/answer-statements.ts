@@ -1,4 +1,4 @@
-import { counted } from '../../values/counted.ts'
+import { counted } from '@bursar/base'
 import { alone, type Checks, type Context, each, once } from '../check-statement.ts'
 import type { Session } from '../client/client-session.ts'
 import type { Exchange } from '../client/exchange.ts'

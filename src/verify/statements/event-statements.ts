@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { parseInstant } from '../../values/instant.ts'
+import { parseInstant } from '@bursar/base'
 import { type Checks, once } from '../check-statement.ts'
 import type { Session } from '../client/client-session.ts'
 import { callEvents, events, objectOf, oneOfEachType, readEvents } from '../client/feed.ts'

@@ -1,5 +1,4 @@
-import { systemTime } from '../../platform/time.ts'
-import { parseInstant } from '../../values/instant.ts'
+import { parseInstant, systemTime } from '@bursar/base'
 import { type Check, type Checks, type Context, once } from '../check-statement.ts'
 import type { Exchange } from '../client/exchange.ts'
 import { feeOperation } from '../contract.ts'

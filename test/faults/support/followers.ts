@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { parseInstant } from '../../../src/values/instant.ts'
+import { parseInstant } from '@bursar/base'
 import type { StoredOrder } from '../../support/change-order.ts'
 
 /** Followers of a feed, which must see each version exactly once and in order. */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
 import { describe, it } from 'node:test'
+import { type CryptoNetwork, cryptoNetworks, isCryptoNetwork } from '@bursar/base'
 import { ed25519 } from '@noble/curves/ed25519.js'
 import { bytesToHex } from '@noble/hashes/utils.js'
 import { base58 } from '@scure/base'
@@ -14,7 +15,6 @@ import { encodeStellarAddress } from '../../../src/fees/addresses/stellar-addres
 import { traitsOf } from '../../../src/fees/networks.ts'
 import { depositAddress } from '../../../src/resources/deposit-address.ts'
 import { encodeAddress } from '../../../src/sandbox/encode-address.ts'
-import { type CryptoNetwork, cryptoNetworks, isCryptoNetwork } from '../../../src/values/network.ts'
 import vectorFile from './vectors.json' with { type: 'json' }
 
 type Vector = {

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import type { CryptoNetwork } from '@bursar/base'
 import { encodeFunctionData, type Hex, parseAbi } from 'viem'
 import { observeNetwork } from '../../../src/fees/sources/networks/observe-network.ts'
 import type { NodeClient } from '../../../src/fees/sources/nodes/node-client.ts'
 import { observeChainlink } from '../../../src/fees/sources/prices/price-sources.ts'
-import type { CryptoNetwork } from '../../../src/values/network.ts'
 import { now, scheduleWith } from '../sample-basis.ts'
 
 const recipient = '0x1111111111111111111111111111111111111111'

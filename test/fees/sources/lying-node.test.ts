@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { type CryptoNetwork, cryptoNetworks } from '@bursar/base'
 import fc from 'fast-check'
 import { type CostModel, costOf } from '../../../src/fees/cost-model.ts'
 import { observeNetwork } from '../../../src/fees/sources/networks/observe-network.ts'
 import type { ExactJson } from '../../../src/fees/sources/nodes/exact-json.ts'
 import type { NodeClient, RpcReply } from '../../../src/fees/sources/nodes/node-client.ts'
-import { type CryptoNetwork, cryptoNetworks } from '../../../src/values/network.ts'
 import { now, scheduleWith } from '../sample-basis.ts'
 
 const plans = scheduleWith().networks

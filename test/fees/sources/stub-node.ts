@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
-import { openBackground } from '../../../src/background.ts'
+import { openBackground } from '@bursar/base'
 import type { Environment } from '../../../src/fees/schedule/document-parts.ts'
 import type { FeeEvent, FeeSourceDeps } from '../../../src/fees/sources/fee-event.ts'
 import { type FeeRefresher, openFeeRefresher } from '../../../src/fees/sources/fee-refresher.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { limits } from '@bursar/base'
 import { type GateBounds, openStreamGate } from '../../../src/intake/requests/stream-gate.ts'
-import { limits } from '../../../src/platform/limits.ts'
 import { settlesAfter } from '../../support/settles-after.ts'
 import { takeTime } from '../../support/virtual-time.ts'
 

@@ -1,12 +1,10 @@
 /** An authorization server in its own process, on the store that its arguments name. */
+
+import { openBackground, openVault, systemRandom, systemTime } from '@bursar/base'
 import { pino } from 'pino'
-import { openBackground } from '../../../src/background.ts'
 import type { Route } from '../../../src/contract/request.ts'
 import { staticDocument } from '../../../src/http/documents/static-document.ts'
 import { openOAuth } from '../../../src/oauth/open-oauth.ts'
-import { systemTime } from '../../../src/platform/time.ts'
-import { openVault } from '../../../src/vault/open-vault.ts'
-import { systemRandom } from '../../../src/vault/random.ts'
 import { openCredentialsAt } from '../../support/store-place.ts'
 import { listen } from './server.ts'
 

@@ -1,4 +1,4 @@
-import type { Clock } from '../../../src/platform/clock.ts'
+import type { Clock } from '@bursar/base'
 
 /** A manual clock. It starts at 2026-03-01T12:00:00Z. */
 export type SetClock = Clock & { advance(seconds: number): void }

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { limits } from '../../../src/platform/limits.ts'
-import { parseInstant } from '../../../src/values/instant.ts'
+import { limits, parseInstant } from '@bursar/base'
 import { describeService } from '../../support/describe-service.ts'
 import { operatorToken } from '../../support/operator-token.ts'
 import { take } from '../../support/record-store.ts'

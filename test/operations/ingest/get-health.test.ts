@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { parseInstant } from '../../../src/values/instant.ts'
+import { parseInstant } from '@bursar/base'
 import { describeService } from '../../support/describe-service.ts'
 import { operatorToken } from '../../support/operator-token.ts'
 import { testStore } from '../../support/test-database.ts'

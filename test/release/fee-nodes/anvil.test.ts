@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { type CryptoNetwork, largest, systemTime } from '@bursar/base'
 import {
   createPublicClient,
   createTestClient,
@@ -20,9 +21,6 @@ import { costOf } from '../../../src/fees/cost-model.ts'
 import { observeNetwork } from '../../../src/fees/sources/networks/observe-network.ts'
 import { nodeClient } from '../../../src/fees/sources/nodes/node-client.ts'
 import { observeChainlink } from '../../../src/fees/sources/prices/price-sources.ts'
-import { systemTime } from '../../../src/platform/time.ts'
-import { largest } from '../../../src/values/bounds.ts'
-import type { CryptoNetwork } from '../../../src/values/network.ts'
 import { scheduleWith } from '../../fees/sample-basis.ts'
 import { startAnvil } from './anvil-node.ts'
 import contracts from './op-stack-contracts.json' with { type: 'json' }

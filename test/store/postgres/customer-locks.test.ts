@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
-import { openLog } from '../../../src/platform/log.ts'
+import { openLog } from '@bursar/base'
 import { openServers } from '../../../src/store/postgres/cluster/servers.ts'
 import type { Connection } from '../../../src/store/postgres/driver/connection.ts'
 import {

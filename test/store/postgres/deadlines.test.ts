@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, type TestContext, test } from 'node:test'
-import { openLog } from '../../../src/platform/log.ts'
-import { type Metrics, noMetrics } from '../../../src/platform/metrics/metrics.ts'
+import { type Metrics, noMetrics, openLog } from '@bursar/base'
 import { openServers } from '../../../src/store/postgres/cluster/servers.ts'
 import { openConnection } from '../../../src/store/postgres/driver/connection.ts'
 import {

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { openLog } from '../../../src/platform/log.ts'
-import { systemTime } from '../../../src/platform/time.ts'
+import { openLog, systemTime } from '@bursar/base'
 import { openServiceStores } from '../../../src/stores.ts'
 import { configOf, openPlace, type StoreLocation } from '../../support/harness.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { openLog } from '@bursar/base'
 import { asTenant } from '../../../src/contract/principal.ts'
-import { openLog } from '../../../src/platform/log.ts'
 import { fiatAccount } from '../../../src/resources/fiat-account.ts'
 import {
   openServers,

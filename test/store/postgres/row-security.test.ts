@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { openLog } from '@bursar/base'
 import { asTenant } from '../../../src/contract/principal.ts'
-import { openLog } from '../../../src/platform/log.ts'
 import { fiatAccount } from '../../../src/resources/fiat-account.ts'
 import { openServers } from '../../../src/store/postgres/cluster/servers.ts'
 import { type Connection, openConnection } from '../../../src/store/postgres/driver/connection.ts'

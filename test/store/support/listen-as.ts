@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import type { TestContext } from 'node:test'
-import type { ServerAddress } from '../../../src/platform/postgres-url.ts'
+import type { ServerAddress } from '@bursar/base'
 
 /** A TCP server that is no PostgreSQL; `serve` handles each connection. */
 export async function listenAs(

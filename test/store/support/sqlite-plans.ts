@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { systemTime } from '../../../src/platform/time.ts'
+import { systemTime } from '@bursar/base'
 import { openSqliteStore } from '../../../src/store/sqlite/open-sqlite-store.ts'
 import { temporaryFolder } from '../../support/harness.ts'
 import { testSealing } from '../../support/test-sealing.ts'

@@ -1,5 +1,4 @@
-import { largest } from '../../../values/bounds.ts'
-import { divideUp } from '../../../values/rounding.ts'
+import { divideUp, largest } from '@bursar/base'
 import type { PlanOf } from '../../schedule/network-plan.ts'
 import type { NodeClient, RpcCall } from '../nodes/node-client.ts'
 import { bytesArgument, ethCall, firstWord, word } from './eth-call.ts'

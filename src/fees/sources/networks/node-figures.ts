@@ -1,4 +1,4 @@
-import { divideUp } from '../../../values/rounding.ts'
+import { divideUp } from '@bursar/base'
 import type { ExactJson } from '../nodes/exact-json.ts'
 
 /** Figures beyond these limits are invalid. The limits bound the work that one answer can cause. */

@@ -1,4 +1,4 @@
-import { largest, smallest } from '../../../values/bounds.ts'
+import { largest, smallest } from '@bursar/base'
 import type { CostModel } from '../../cost-model.ts'
 
 /** An alarm is a log text about a figure that was reduced to its cap. */

@@ -1,4 +1,4 @@
-import { largest } from '../../../values/bounds.ts'
+import { largest } from '@bursar/base'
 import type { PlanOf } from '../../schedule/network-plan.ts'
 import { at, type ExactJson } from '../nodes/exact-json.ts'
 import type { NodeClient } from '../nodes/node-client.ts'

@@ -1,5 +1,4 @@
-import { systemTime } from '../../../platform/time.ts'
-import type { CryptoNetwork } from '../../../values/network.ts'
+import { type CryptoNetwork, systemTime } from '@bursar/base'
 import type { Endpoint } from '../../schedule/schedule-members.ts'
 import type { FeeSourceDeps } from '../fee-event.ts'
 import { type NodeClient, nodeClient } from './node-client.ts'

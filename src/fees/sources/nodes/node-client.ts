@@ -1,4 +1,4 @@
-import { type BoundedRequest, fetchBounded } from '../../../platform/bounded-fetch.ts'
+import { type BoundedRequest, fetchBounded } from '@bursar/base'
 import type { Endpoint } from '../../schedule/schedule-members.ts'
 import { at, type ExactJson, parseExactJson } from './exact-json.ts'
 

@@ -1,4 +1,4 @@
-import { largest, smallest } from '../../../values/bounds.ts'
+import { largest, smallest } from '@bursar/base'
 import { ageOf, type LivePrice } from '../../fee-basis.ts'
 
 /** A price in 1e-18 US dollars, and the time that its source gives it. */

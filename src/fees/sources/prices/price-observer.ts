@@ -1,6 +1,4 @@
-import type { Ran } from '../../../background.ts'
-import { limits } from '../../../platform/limits.ts'
-import { systemTime } from '../../../platform/time.ts'
+import { limits, type Ran, systemTime } from '@bursar/base'
 import type { LivePrice } from '../../fee-basis.ts'
 import type { FeeSchedule, PriceSource } from '../../schedule/read-schedule.ts'
 import type { FeeSourceDeps } from '../fee-event.ts'

@@ -1,5 +1,4 @@
-import { attempt } from '../../../values/attempt.ts'
-import { smallest } from '../../../values/bounds.ts'
+import { attempt, smallest } from '@bursar/base'
 import { ageOf } from '../../fee-basis.ts'
 import { type PriceSource, priceDecimals } from '../../schedule/read-schedule.ts'
 import { ethCall } from '../networks/eth-call.ts'

@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
-import { limits } from '../../../platform/limits.ts'
-import { systemTime } from '../../../platform/time.ts'
+import { limits, systemTime } from '@bursar/base'
 
 /** Node has one deadline for every request of a server. Streams need a longer one than others. */
 export type BodyDeadlines = {

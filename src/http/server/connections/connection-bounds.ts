@@ -1,12 +1,15 @@
 import type { Server, ServerResponse } from 'node:http'
 import { BlockList, isIPv6 } from 'node:net'
-import type { Background } from '../../../background.ts'
+import {
+  type Background,
+  type Logger,
+  limits,
+  networkOf,
+  openTally,
+  systemTime,
+  type Tally,
+} from '@bursar/base'
 import { type Problem, problem } from '../../../contract/problem.ts'
-import { limits } from '../../../platform/limits.ts'
-import type { Logger } from '../../../platform/log.ts'
-import { openTally, type Tally } from '../../../platform/tally.ts'
-import { systemTime } from '../../../platform/time.ts'
-import { networkOf } from '../../../values/ip-network.ts'
 
 /** Bounds what clients may hold: connections, requests in progress, and answers not yet taken. */
 export type ConnectionBounds = {

@@ -1,7 +1,4 @@
-import { ConfigError } from '../../../platform/config.ts'
-import { limits } from '../../../platform/limits.ts'
-import type { Logger } from '../../../platform/log.ts'
-import { descriptorAdvice, descriptorsWanted } from '../../../platform/machine/descriptor-limit.ts'
+import { ConfigError, descriptorAdvice, descriptorsWanted, type Logger, limits } from '@bursar/base'
 
 /**
  * How many connections this process can hold. A connection without a file descriptor would fail

@@ -1,6 +1,5 @@
 import cluster from 'node:cluster'
-import { limits } from '../../../platform/limits.ts'
-import { systemTime, turn } from '../../../platform/time.ts'
+import { limits, systemTime, turn } from '@bursar/base'
 import type { NodeServers } from './node-server.ts'
 
 export type Draining = {

@@ -1,11 +1,8 @@
 import type { IncomingMessage, RequestListener, Server } from 'node:http'
 import { Server as NetServer, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
+import { createServer, type Logger, limits, systemTime } from '@bursar/base'
 import { problem } from '../../../contract/problem.ts'
-import { limits } from '../../../platform/limits.ts'
-import type { Logger } from '../../../platform/log.ts'
-import { createServer } from '../../../platform/machine/node-http.ts'
-import { systemTime } from '../../../platform/time.ts'
 import { originForm } from '../bound-request.ts'
 import { openBodyDeadlines } from './body-deadlines.ts'
 import {

@@ -1,8 +1,6 @@
+import { limits, networkOf, openFairQueue, type Turn } from '@bursar/base'
 import { problem } from '../../../contract/problem.ts'
 import type { Answer, ReserveAnswer, Trace } from '../../../contract/request.ts'
-import { openFairQueue, type Turn } from '../../../platform/fair-queue.ts'
-import { limits } from '../../../platform/limits.ts'
-import { networkOf } from '../../../values/ip-network.ts'
 
 /**
  * Bounds the memory of answers that their clients have not taken yet, for each client and in all. A

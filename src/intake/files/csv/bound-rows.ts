@@ -1,4 +1,4 @@
-import { limits } from '../../../platform/limits.ts'
+import { limits } from '@bursar/base'
 import { longerThanRecord, tooManyBlankLines, UnreadableFile } from '../reading/lines.ts'
 import { finder, NEWLINE, RETURN } from './line-ends.ts'
 

@@ -1,6 +1,5 @@
+import { codeOf, printable } from '@bursar/base'
 import { CsvError, parse } from 'csv-parse/sync'
-import { codeOf } from '../../../values/damaged-text.ts'
-import { printable } from '../../../values/printable.ts'
 import { UnreadableFile } from '../reading/lines.ts'
 import type { RawEntry } from '../reading/read-entries.ts'
 import type { Column } from './header.ts'

@@ -1,5 +1,5 @@
+import { printable } from '@bursar/base'
 import type { TSchema } from 'typebox'
-import { printable } from '../../../values/printable.ts'
 import { UnreadableFile } from '../reading/lines.ts'
 
 /** A column: where its cells go in a record, and the schema of the member there. */

@@ -1,5 +1,5 @@
+import { counted } from '@bursar/base'
 import type { TSchema } from 'typebox'
-import { counted } from '../../../values/counted.ts'
 import type { Entry } from '../../entry.ts'
 import { UnreadableFile } from '../reading/lines.ts'
 import { type Format, type RawEntry, readEntries } from '../reading/read-entries.ts'

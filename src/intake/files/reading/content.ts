@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
-import { limits } from '../../../platform/limits.ts'
+import { limits } from '@bursar/base'
 import { UnreadableFile } from './lines.ts'
 
 type Bounds = {

@@ -1,5 +1,4 @@
-import { limits } from '../../../platform/limits.ts'
-import { isJsonBlank } from '../../../values/scan-json.ts'
+import { isJsonBlank, limits } from '@bursar/base'
 import { type Entry, parseEntry } from '../../entry.ts'
 import { longerThanRecord, UnreadableFile } from './lines.ts'
 import { type Format, openRest, type RawEntry, readEntries } from './read-entries.ts'

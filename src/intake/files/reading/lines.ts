@@ -1,5 +1,4 @@
-import { limits } from '../../../platform/limits.ts'
-import type { Pace } from '../../../platform/time-slices.ts'
+import { limits, type Pace } from '@bursar/base'
 import { type Entry, parseEntry } from '../../entry.ts'
 import { type Format, openRest, type RawEntry, readEntries } from './read-entries.ts'
 

@@ -1,4 +1,4 @@
-import type { Pace } from '../../../platform/time-slices.ts'
+import type { Pace } from '@bursar/base'
 import type { Entry } from '../../entry.ts'
 
 /** The bytes of an entry before it is parsed. They may share the memory of what is read next. */

@@ -1,5 +1,4 @@
-import { limits } from '../../../platform/limits.ts'
-import type { Pace } from '../../../platform/time-slices.ts'
+import { limits, type Pace } from '@bursar/base'
 import type { LineReading } from './lines.ts'
 
 /** How the lines of a request are read. */

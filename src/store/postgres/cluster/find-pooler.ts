@@ -1,7 +1,4 @@
-import { ConfigError } from '../../../platform/config.ts'
-import { limits } from '../../../platform/limits.ts'
-import type { ServerAddress } from '../../../platform/postgres-url.ts'
-import { systemTime } from '../../../platform/time.ts'
+import { ConfigError, limits, type ServerAddress, systemTime } from '@bursar/base'
 import type { Connection } from '../driver/connection.ts'
 import { openStateless } from './with-primary.ts'
 

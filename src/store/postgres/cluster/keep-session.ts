@@ -1,6 +1,4 @@
-import { limits } from '../../../platform/limits.ts'
-import type { ServerAddress } from '../../../platform/postgres-url.ts'
-import { systemTime } from '../../../platform/time.ts'
+import { limits, type ServerAddress, systemTime } from '@bursar/base'
 import { type Connection, openConnection, type SessionOptions } from '../driver/connection.ts'
 import type { Servers } from './servers.ts'
 

@@ -1,7 +1,4 @@
-import type { Background } from '../../../background.ts'
-import { limits } from '../../../platform/limits.ts'
-import type { Logger } from '../../../platform/log.ts'
-import { systemTime } from '../../../platform/time.ts'
+import { type Background, type Logger, limits, systemTime } from '@bursar/base'
 import type { StoreServer } from '../../records.ts'
 import { unavailable } from '../driver/failure.ts'
 import type { Health, Server } from './server.ts'

@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto'
-import { limits } from '../../../platform/limits.ts'
-import { systemTime } from '../../../platform/time.ts'
+import { limits, systemTime } from '@bursar/base'
 import { textArray } from '../driver/connection.ts'
 import type { Servers } from './servers.ts'
 

@@ -1,6 +1,4 @@
-import type { PoolName } from '../../../platform/metrics/families.ts'
-import { type Metrics, noMetrics } from '../../../platform/metrics/metrics.ts'
-import { systemTime } from '../../../platform/time.ts'
+import { type Metrics, noMetrics, type PoolName, systemTime } from '@bursar/base'
 import { StoreUnavailable } from '../../unavailable.ts'
 import type { Connection } from '../driver/connection.ts'
 import { isLostSession, unavailable } from '../driver/failure.ts'

@@ -1,6 +1,4 @@
-import { limits } from '../../../platform/limits.ts'
-import type { Logger } from '../../../platform/log.ts'
-import type { ServerAddress } from '../../../platform/postgres-url.ts'
+import { type Logger, limits, type ServerAddress } from '@bursar/base'
 import { whole } from '../../row.ts'
 import { type Connection, openConnection, type Pooler } from '../driver/connection.ts'
 import {

@@ -1,11 +1,15 @@
-import { type Background, openBackground } from '../../../background.ts'
-import { ConfigError } from '../../../platform/config.ts'
-import { limits } from '../../../platform/limits.ts'
-import type { Logger } from '../../../platform/log.ts'
-import type { PoolName } from '../../../platform/metrics/families.ts'
-import { type Metrics, noMetrics } from '../../../platform/metrics/metrics.ts'
-import type { ServerAddress } from '../../../platform/postgres-url.ts'
-import { systemTime } from '../../../platform/time.ts'
+import {
+  type Background,
+  ConfigError,
+  type Logger,
+  limits,
+  type Metrics,
+  noMetrics,
+  openBackground,
+  type PoolName,
+  type ServerAddress,
+  systemTime,
+} from '@bursar/base'
 import type { StoreServer } from '../../records.ts'
 import { type NamedRow, text } from '../../row.ts'
 import type { Statement } from '../../session.ts'

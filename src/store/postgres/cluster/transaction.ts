@@ -1,4 +1,4 @@
-import { systemTime } from '../../../platform/time.ts'
+import { systemTime } from '@bursar/base'
 import type { NamedRow } from '../../row.ts'
 import type { Session, Statement, Transact } from '../../session.ts'
 import { allOf } from '../driver/all-of.ts'

@@ -1,5 +1,4 @@
-import { ConfigError } from '../../../platform/config.ts'
-import type { ServerAddress } from '../../../platform/postgres-url.ts'
+import { ConfigError, type ServerAddress } from '@bursar/base'
 import { NoPrimary } from '../../unavailable.ts'
 import { type Connection, openConnection, type SessionOptions } from '../driver/connection.ts'
 import { areSettingsRefused, isPassing, safeMessage } from '../driver/failure.ts'

@@ -1,5 +1,4 @@
-import { ConfigError } from '../../../platform/config.ts'
-import { isOutOfDescriptors, outOfDescriptors } from '../../../platform/machine/exhaustion.ts'
+import { ConfigError, isOutOfDescriptors, outOfDescriptors } from '@bursar/base'
 import { StoreCorrupted, StoreRefused, StoreUnavailable } from '../../unavailable.ts'
 
 export function unavailable(reason: string, cause?: unknown): StoreUnavailable {

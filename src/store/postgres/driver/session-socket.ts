@@ -1,6 +1,5 @@
 import { connect, type NetConnectOpts, type Socket } from 'node:net'
-import type { ServerAddress } from '../../../platform/postgres-url.ts'
-import { systemTime } from '../../../platform/time.ts'
+import { type ServerAddress, systemTime } from '@bursar/base'
 import { sessionLost } from './failure.ts'
 import { openMessageBuffer } from './message-buffer.ts'
 import { beginTls, socketEvent } from './tls.ts'

@@ -1,4 +1,4 @@
-import { limits } from '../../../platform/limits.ts'
+import { limits } from '@bursar/base'
 
 /** Settings of a session, by their names in PostgreSQL. Times are in milliseconds. */
 export type SessionSettings = Readonly<Record<string, string | number>>

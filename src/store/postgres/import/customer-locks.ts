@@ -1,6 +1,5 @@
+import { limits, systemTime } from '@bursar/base'
 import type { Resource } from '../../../contract/resource.ts'
-import { limits } from '../../../platform/limits.ts'
-import { systemTime } from '../../../platform/time.ts'
 import { otherCustomers } from '../../merge/conflict-queries.ts'
 import type { PutLocks } from '../../merge/put-batch.ts'
 import { isTrue, text } from '../../row.ts'

@@ -1,5 +1,4 @@
-import { limits } from '../../../platform/limits.ts'
-import { systemTime } from '../../../platform/time.ts'
+import { limits, systemTime } from '@bursar/base'
 import type { Transact } from '../../session.ts'
 import type { Servers } from '../cluster/servers.ts'
 import { transactOn } from '../cluster/transaction.ts'

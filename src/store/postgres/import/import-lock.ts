@@ -1,6 +1,5 @@
 import { randomInt } from 'node:crypto'
-import { limits } from '../../../platform/limits.ts'
-import { systemTime } from '../../../platform/time.ts'
+import { limits, systemTime } from '@bursar/base'
 import { type ImportLock, LOCK_NUMBER_END } from '../../imports/open-imports.ts'
 import { keepSession } from '../cluster/keep-session.ts'
 import type { Servers } from '../cluster/servers.ts'

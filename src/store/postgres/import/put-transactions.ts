@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { limits } from '../../../platform/limits.ts'
+import { limits } from '@bursar/base'
 import { resources } from '../../../resources/catalogue.ts'
 import type { PutTransactions } from '../../merge/put-queue.ts'
 import { createPutStaging, indexStaged, stagingOfAll } from '../../merge/staging.ts'

@@ -1,6 +1,4 @@
-import type { Finding } from '../../../platform/finding.ts'
-import { limits } from '../../../platform/limits.ts'
-import { commandHint } from '../../../platform/version.ts'
+import { commandHint, type Finding, limits } from '@bursar/base'
 import { optionalText, text } from '../../row.ts'
 import { transact } from '../cluster/transaction.ts'
 import { namedIn } from '../dialect.ts'

@@ -1,8 +1,13 @@
-import type { Clock } from '../../../platform/clock.ts'
-import type { Config } from '../../../platform/config.ts'
-import { type Check, type Finding, refusalOf } from '../../../platform/finding.ts'
-import { limits } from '../../../platform/limits.ts'
-import { readPostgresUrl, type ServerAddress } from '../../../platform/postgres-url.ts'
+import {
+  type Check,
+  type Clock,
+  type Config,
+  type Finding,
+  limits,
+  readPostgresUrl,
+  refusalOf,
+  type ServerAddress,
+} from '@bursar/base'
 import { resources } from '../../../resources/catalogue.ts'
 import { findShared, sharedFindings } from '../../integrity/shared-values.ts'
 import { isTrue, optionalWhole, text, whole } from '../../row.ts'

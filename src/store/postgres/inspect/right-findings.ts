@@ -1,5 +1,4 @@
-import type { Finding } from '../../../platform/finding.ts'
-import { commandHint } from '../../../platform/version.ts'
+import { commandHint, type Finding } from '@bursar/base'
 import { text } from '../../row.ts'
 import { type Connection, textArray } from '../driver/connection.ts'
 import { auditRights, neededFunctions, type Roles, tableRights } from '../schema/grants.ts'

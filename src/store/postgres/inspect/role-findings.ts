@@ -1,4 +1,4 @@
-import { type Finding, refusalOf } from '../../../platform/finding.ts'
+import { type Finding, refusalOf } from '@bursar/base'
 import { text } from '../../row.ts'
 import type { Connection } from '../driver/connection.ts'
 import type { Roles } from '../schema/grants.ts'

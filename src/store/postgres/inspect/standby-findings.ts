@@ -1,5 +1,4 @@
-import type { Finding } from '../../../platform/finding.ts'
-import type { ServerAddress } from '../../../platform/postgres-url.ts'
+import type { Finding, ServerAddress } from '@bursar/base'
 import { text } from '../../row.ts'
 import { openStateless } from '../cluster/with-primary.ts'
 import type { Connection } from '../driver/connection.ts'

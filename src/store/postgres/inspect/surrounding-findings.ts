@@ -1,4 +1,4 @@
-import type { Finding } from '../../../platform/finding.ts'
+import type { Finding } from '@bursar/base'
 import { text } from '../../row.ts'
 import type { Connection } from '../driver/connection.ts'
 

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
-import { limits } from '../../../platform/limits.ts'
-import { getOrInsert } from '../../../values/get-or-insert.ts'
+import { getOrInsert, limits } from '@bursar/base'
 import { openBatchQueue, type PendingRequest } from '../../batch-queue.ts'
 import { rangeOf } from '../../records/page.ts'
 import { isTrue, type NamedRow, whole } from '../../row.ts'

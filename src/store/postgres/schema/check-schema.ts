@@ -1,4 +1,4 @@
-import type { Clock } from '../../../platform/clock.ts'
+import type { Clock } from '@bursar/base'
 import { type StoredRows, storedRows } from '../../integrity/stored-rows.ts'
 import { openSeals, type Sealing } from '../../sealing/seals.ts'
 import type { Reads } from '../../session.ts'

@@ -1,5 +1,4 @@
-import { limits } from '../../../platform/limits.ts'
-import type { ServerAddress } from '../../../platform/postgres-url.ts'
+import { limits, type ServerAddress } from '@bursar/base'
 import { StoreUnavailable } from '../../unavailable.ts'
 import { withPrimary } from '../cluster/with-primary.ts'
 import type { Connection } from '../driver/connection.ts'

@@ -1,10 +1,13 @@
 import { readFileSync } from 'node:fs'
-import { ConfigError } from '../../../platform/config.ts'
-import { limits } from '../../../platform/limits.ts'
-import { type Logger, openLog } from '../../../platform/log.ts'
-import type { ServerAddress } from '../../../platform/postgres-url.ts'
-import { systemTime } from '../../../platform/time.ts'
-import { commandHint } from '../../../platform/version.ts'
+import {
+  ConfigError,
+  commandHint,
+  type Logger,
+  limits,
+  openLog,
+  type ServerAddress,
+  systemTime,
+} from '@bursar/base'
 import type { AppliedAt } from '../../opened-stores.ts'
 import { type Filling, openFillProgress } from '../../schema/fill-held.ts'
 import {

@@ -1,5 +1,4 @@
-import { ConfigError } from '../../../platform/config.ts'
-import { commandHint } from '../../../platform/version.ts'
+import { ConfigError, commandHint } from '@bursar/base'
 import { transact } from '../cluster/transaction.ts'
 import type { Connection } from '../driver/connection.ts'
 import type { SessionSettings } from '../driver/sessions.ts'

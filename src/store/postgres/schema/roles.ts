@@ -1,4 +1,4 @@
-import { commandHint } from '../../../platform/version.ts'
+import { commandHint } from '@bursar/base'
 import type { Connection } from '../driver/connection.ts'
 import { sessionRefused } from '../driver/failure.ts'
 

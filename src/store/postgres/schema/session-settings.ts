@@ -1,5 +1,4 @@
-import type { Finding } from '../../../platform/finding.ts'
-import { commandHint } from '../../../platform/version.ts'
+import { commandHint, type Finding } from '@bursar/base'
 import { type NamedRow, text } from '../../row.ts'
 import { type Connection, textArray } from '../driver/connection.ts'
 import { safeMessage, sessionRefused } from '../driver/failure.ts'

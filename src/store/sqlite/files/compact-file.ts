@@ -1,8 +1,6 @@
 import { statSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { limits } from '../../../platform/limits.ts'
-import { freeBytesOf } from '../../../platform/machine/free-bytes.ts'
-import { systemTime } from '../../../platform/time.ts'
+import { freeBytesOf, limits, systemTime } from '@bursar/base'
 import { StoreUnavailable } from '../../unavailable.ts'
 import { guarded, openDatabase, refuseLocked } from '../database.ts'
 

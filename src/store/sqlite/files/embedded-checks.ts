@@ -1,10 +1,14 @@
 import { existsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { type Check, type Finding, refusalOf } from '../../../platform/finding.ts'
-import { limits } from '../../../platform/limits.ts'
-import { isOpenToOthers } from '../../../platform/machine/private-files.ts'
-import { commandHint } from '../../../platform/version.ts'
+import {
+  type Check,
+  commandHint,
+  type Finding,
+  isOpenToOthers,
+  limits,
+  refusalOf,
+} from '@bursar/base'
 import { resources } from '../../../resources/catalogue.ts'
 import { findShared, type SharedValues, sharedFindings } from '../../integrity/shared-values.ts'
 import { requireUsable } from '../database.ts'

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
-import { hasFreeDescriptors, outOfDescriptors } from '../../../platform/machine/exhaustion.ts'
+import { hasFreeDescriptors, outOfDescriptors } from '@bursar/base'
 import { StoreUnavailable } from '../../unavailable.ts'
 
 /** What a thread opens: its event loop, and the database with its log. */

@@ -1,6 +1,6 @@
 import { existsSync, realpathSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
-import { makePrivateFile } from '../../../platform/machine/private-files.ts'
+import { makePrivateFile } from '@bursar/base'
 import { describingExhaustion, failureOf, isBusy } from '../database.ts'
 import { besidePath } from './require-files.ts'
 

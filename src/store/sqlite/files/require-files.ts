@@ -1,5 +1,4 @@
-import { ConfigError } from '../../../platform/config.ts'
-import { requirePrivate } from '../../../platform/machine/private-files.ts'
+import { ConfigError, requirePrivate } from '@bursar/base'
 import type { DatabaseName } from '../../schema/steps.ts'
 import { isDamaged, refuseHalfRestored } from '../database.ts'
 import { appliedSteps } from '../migrate.ts'

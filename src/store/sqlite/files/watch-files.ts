@@ -1,7 +1,5 @@
 import { accessSync, constants, statfsSync } from 'node:fs'
-import type { Background } from '../../../background.ts'
-import { limits } from '../../../platform/limits.ts'
-import type { Logger } from '../../../platform/log.ts'
+import { type Background, type Logger, limits } from '@bursar/base'
 import type { StoreWatch } from '../../opened-stores.ts'
 import { StoreDamaged, StoreUnavailable } from '../../unavailable.ts'
 import type { DamageWatch } from './damage-watch.ts'

@@ -1,5 +1,4 @@
-import { limits } from '../../../platform/limits.ts'
-import { systemTime } from '../../../platform/time.ts'
+import { limits, systemTime } from '@bursar/base'
 import { whole } from '../../row.ts'
 import type { Session, Transact } from '../../session.ts'
 import { isBusy } from '../database.ts'

@@ -1,8 +1,7 @@
 import type { StatementSync } from 'node:sqlite'
+import { freeMemory, getOrInsert, pageBuffers } from '@bursar/base'
 import type { Tenant } from '../../../contract/principal.ts'
 import type { View } from '../../../contract/resource.ts'
-import { freeMemory, pageBuffers } from '../../../platform/lent-buffers.ts'
-import { getOrInsert } from '../../../values/get-or-insert.ts'
 import type { ReadRecords } from '../../integrity/intact-records.ts'
 import {
   type KeyRange,

@@ -1,5 +1,5 @@
 import type { StatementSync } from 'node:sqlite'
-import { limits } from '../../../platform/limits.ts'
+import { limits } from '@bursar/base'
 import type { ChangeSource } from '../../change-watch.ts'
 import { text, whole } from '../../row.ts'
 import type { Reads } from '../../session.ts'

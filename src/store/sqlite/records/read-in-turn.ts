@@ -1,6 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { limits } from '../../../platform/limits.ts'
-import { systemTime } from '../../../platform/time.ts'
+import { limits, systemTime } from '@bursar/base'
 
 /** Runs a read with the others of the same turn of the event loop. Rejects with what it throws. */
 export type ReadInTurn = <T>(read: () => T) => Promise<T>

@@ -1,6 +1,4 @@
-import type { Clock } from '../../../platform/clock.ts'
-import { limits } from '../../../platform/limits.ts'
-import { systemTime } from '../../../platform/time.ts'
+import { type Clock, limits, systemTime } from '@bursar/base'
 import { resources } from '../../../resources/catalogue.ts'
 import type { SandboxState } from '../../sandbox-state.ts'
 import { customerNumber } from '../../schema/customers.ts'

@@ -1,7 +1,7 @@
 import { readdirSync, rmSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
-import { makePrivateFile } from '../../../platform/machine/private-files.ts'
+import { makePrivateFile } from '@bursar/base'
 import type { SandboxState } from '../../sandbox-state.ts'
 import { beginWriting, prepare } from '../database.ts'
 import { besidePath, type StorePaths } from '../files/require-files.ts'

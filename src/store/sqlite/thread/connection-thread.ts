@@ -1,6 +1,5 @@
 import { Worker } from 'node:worker_threads'
-import type { Clock } from '../../../platform/clock.ts'
-import { hasFreeDescriptors, outOfDescriptors } from '../../../platform/machine/exhaustion.ts'
+import { type Clock, hasFreeDescriptors, outOfDescriptors } from '@bursar/base'
 import type { NamedRow } from '../../row.ts'
 import type { Session } from '../../session.ts'
 import { inStatement } from '../../traced-work.ts'

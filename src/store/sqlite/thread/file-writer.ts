@@ -1,4 +1,4 @@
-import type { Clock } from '../../../platform/clock.ts'
+import type { Clock } from '@bursar/base'
 import type { Transact } from '../../session.ts'
 import { openFurther } from '../database.ts'
 import { openTransactions, queueTransactions } from '../locks.ts'

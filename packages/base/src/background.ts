@@ -1,0 +1,199 @@
+import { limits } from './limits.ts'
+import { type Repeater, repeat } from './schedule.ts'
+import { systemTime } from './time.ts'
+
+type Job = {
+  readonly does: string
+  /** The file that runs it. */
+  readonly in: string
+  /** The usual pause between two runs. A fee schedule sets that of its networks. */
+  readonly everyMs: number
+}
+
+/**
+ * Every job that runs on a timer in a server, in the order of the health document. Each process
+ * runs its own; a server without the operator's rights has no sweep and no checks of what is
+ * stored.
+ */
+export const jobs = {
+  'read-credentials': {
+    does: 'reads changed clients, keys and revoked tokens',
+    in: 'src/oauth/tokens/credential-cache.ts',
+    everyMs: limits.credentialPollMs,
+  },
+  'fetch-issuer-keys': {
+    does: 'fetches the keys of a trusted issuer',
+    in: 'src/oauth/tokens/issuer-keys.ts',
+    everyMs: limits.issuerRefreshMs,
+  },
+  'observe-costs': {
+    does: 'asks the nodes of a network what a transfer costs',
+    in: 'src/fees/sources/fee-refresher.ts',
+    everyMs: limits.feeRefreshMs,
+  },
+  'observe-prices': {
+    does: 'asks the price sources',
+    in: 'src/fees/sources/fee-refresher.ts',
+    everyMs: limits.feeRefreshMs,
+  },
+  'sweep-fee-quotes': {
+    does: 'deletes fee quotes past their retention',
+    in: 'src/withdrawal-fees/sweep-quotes.ts',
+    everyMs: limits.quoteSweepIdleMs,
+  },
+  'report-imports': {
+    does: 'writes what has changed of the imports of the process, and hears which are cancelled',
+    in: 'src/store/imports/open-imports.ts',
+    everyMs: limits.importReportMs,
+  },
+  'report-audit': {
+    does: 'writes the counts of the minute to the audit log, and its head to the log',
+    in: 'src/store/audit/report-audit.ts',
+    everyMs: limits.auditReportMs,
+  },
+  'reseal-bodies': {
+    does: 'brings stored bodies to the form that is configured, and to rotated keys',
+    in: 'src/store/sealing/start-resealing.ts',
+    everyMs: limits.resealIdleMs,
+  },
+  'compare-checksums': {
+    does: 'compares stored records with their checksums',
+    in: 'src/store/integrity/checksum-scan.ts',
+    everyMs: limits.scanRoundRestMs,
+  },
+  'check-tables': {
+    does: 'compares the tables of the embedded store with their indexes',
+    in: 'src/store/sqlite/files/damage-watch.ts',
+    everyMs: limits.scanRoundRestMs,
+  },
+  'recheck-damage': {
+    does: 'reads damaged records again, which may be mended',
+    in: 'src/store/integrity/checksum-scan.ts',
+    everyMs: limits.damageLookMs,
+  },
+  'check-store-files': {
+    does: 'checks that the files of the embedded store are in place and can be written',
+    in: 'src/store/sqlite/files/watch-files.ts',
+    everyMs: limits.storeLookMs,
+  },
+  'empty-write-ahead-log': {
+    does: 'empties a write-ahead log that an import has left behind',
+    in: 'src/store/sqlite/open-sqlite-store.ts',
+    everyMs: limits.storeLogCheckedMs,
+  },
+  'check-database-servers': {
+    does: 'finds the primary, and the standbys that may be read',
+    in: 'src/store/postgres/cluster/monitor.ts',
+    everyMs: limits.databaseHealthCheckIntervalMs,
+  },
+  'close-untaken-answers': {
+    does: 'closes connections whose client does not take its answer',
+    in: 'src/http/server/connections/connection-bounds.ts',
+    everyMs: limits.answerTakenLookMs,
+  },
+  'announce-consumed-fees': {
+    does: 'adds the events of fees that withdrawals have consumed',
+    in: 'src/withdrawal-fees/announce-consumed.ts',
+    everyMs: limits.feesAnnouncedEveryMs,
+  },
+  'wake-readers': {
+    does: 'answers requests that wait for events, and looks for events where none are announced',
+    in: 'src/store/change-watch.ts',
+    everyMs: limits.readersLookMs,
+  },
+  'measure-service': {
+    does: 'counts open fee quotes and imports, and reads the delay of the event loop',
+    in: 'src/service-gauges.ts',
+    everyMs: limits.metricsCountedMs,
+  },
+  'watch-npm': {
+    does: 'ends a server whose npm was killed',
+    in: 'src/cli/processes/signals.ts',
+    everyMs: limits.parentCheckMs,
+  },
+} as const satisfies Readonly<Record<string, Job>>
+
+export type JobName = keyof typeof jobs
+
+/** How a run ended. A run that found damage or a server that is down has not failed. */
+export type Ran = {
+  /** The pause until the next run, where it is not the usual one. */
+  readonly pauseMs?: number
+  readonly isFailed?: boolean
+}
+
+type Start = {
+  /** The network, issuer or server, if a process runs the job for several. */
+  readonly of?: string | undefined
+  readonly everyMs?: number
+  /** The pause before the first run. */
+  readonly firstMs?: number
+}
+
+/** Instants are microseconds since 1970, UTC. */
+export type JobState = {
+  readonly name: JobName
+  readonly of: string | undefined
+  readonly everyMs: number
+  /** The last run that has ended. */
+  readonly last: { readonly at: bigint; readonly tookMs: number } | undefined
+  /** When the first of the failed runs began, if the last run failed. */
+  readonly failingSince: bigint | undefined
+  /** When the next run is due, or since when a run goes on. */
+  readonly next: { readonly at: bigint } | { readonly runningSince: bigint }
+}
+
+/** Runs the jobs of a process, and knows when each ran last. */
+export type Background = {
+  /** Repeats a job that never rejects, one run at a time, until it is stopped. */
+  start(name: JobName, run: () => Promise<Ran> | Promise<void>, how?: Start): Repeater
+  /** The jobs that have not been stopped. */
+  states(): readonly JobState[]
+}
+
+export function openBackground(): Background {
+  const running = new Set<() => JobState>()
+  return {
+    start: (name, run, { of, everyMs = jobs[name].everyMs, firstMs = everyMs } = {}) => {
+      const dueIn = (pauseMs: number) => ({
+        at: systemTime.now() + BigInt(Math.round(pauseMs * 1000)),
+      })
+      let state: JobState = {
+        name,
+        of,
+        everyMs,
+        last: undefined,
+        failingSince: undefined,
+        next: dueIn(firstMs),
+      }
+      const runOnce = async () => {
+        const at = systemTime.now()
+        const begunAt = systemTime.elapsedMs()
+        state = { ...state, next: { runningSince: at } }
+        const { pauseMs = everyMs, isFailed = false } = (await run()) ?? {}
+        state = {
+          ...state,
+          last: { at, tookMs: systemTime.elapsedMs() - begunAt },
+          failingSince: isFailed ? (state.failingSince ?? at) : undefined,
+          next: dueIn(pauseMs),
+        }
+        return pauseMs
+      }
+      const repeater = repeat(runOnce, firstMs)
+      const read = () => state
+      running.add(read)
+      return {
+        runSoon: repeater.runSoon,
+        stop: () => {
+          running.delete(read)
+          repeater.stop()
+        },
+      }
+    },
+    states: () => {
+      const states = [...running].map((read) => read())
+      const names = Object.keys(jobs)
+      return states.toSorted((one, other) => names.indexOf(one.name) - names.indexOf(other.name))
+    },
+  }
+}
