@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
 import { cpus } from 'node:os'
 import type { CryptoNetwork } from '@bursar/base'
-import type { FeeBasis } from '../src/fees/fee-basis.ts'
-import { type QuoteRequest, quoteFee } from '../src/fees/quote-fee.ts'
-import { readSchedule } from '../src/fees/schedule/read-schedule.ts'
+import { type FeeBasis, type QuoteRequest, quoteFee } from '@bursar/fees'
+import { readSchedule } from '../packages/fees/src/schedule/read-schedule.ts'
 import { encodeAddress } from '../src/sandbox/encode-address.ts'
 
 /**

@@ -9,8 +9,7 @@ import {
   type Metrics,
   type Reading,
 } from '@bursar/base'
-import { ageOf, type FeeBasis } from './fees/fee-basis.ts'
-import type { Dated } from './fees/schedule/read-schedule.ts'
+import { ageOf, type Dated, type FeeBasis } from '@bursar/fees'
 import type { OAuth } from './oauth/open-oauth.ts'
 import type { AuditLog } from './store/audit.ts'
 import type { ChangeWatch } from './store/change-watch.ts'

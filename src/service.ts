@@ -13,13 +13,12 @@ import {
   urlHost,
   usableMemory,
 } from '@bursar/base'
+import { type FeeBasis, openFees } from '@bursar/fees'
 import type { Caller, OperatorPrincipal, Principal } from './contract/principal.ts'
 import { isFailure } from './contract/problem.ts'
 import type { Interfere, Route } from './contract/request.ts'
 import { customerReads, customerWorks } from './customer-works.ts'
 import { openEventWaits } from './events/event-waits.ts'
-import type { FeeBasis } from './fees/fee-basis.ts'
-import { openFees } from './fees/sources/open-fees.ts'
 import { apiPage, type PageClient } from './http/documents/api-page/api-page.ts'
 import { type ConsoleClient, consolePage } from './http/documents/console/console-page.ts'
 import {

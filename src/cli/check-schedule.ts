@@ -1,7 +1,6 @@
 import { type Clock, listed } from '@bursar/base'
+import { type Dated, type FeeSchedule, readScheduleFile } from '@bursar/fees'
 import { Command } from 'commander'
-import type { Dated, FeeSchedule } from '../fees/schedule/read-schedule.ts'
-import { readScheduleFile } from '../fees/sources/open-fees.ts'
 import { type CommonOptions, configOf, newCommand } from './options.ts'
 import { CommandFailed, isoOf, type Output, printResult } from './output.ts'
 

@@ -1,7 +1,6 @@
 import { type Clock, openLog } from '@bursar/base'
+import { describeSchedule, observedFees, type ScheduleRow } from '@bursar/fees'
 import type { Command } from 'commander'
-import { describeSchedule, type ScheduleRow } from '../fees/describe-schedule.ts'
-import { observedFees } from '../fees/sources/observed-fees.ts'
 import { type CommonOptions, configOf, newCommand } from './options.ts'
 import { type Output, printResult } from './output.ts'
 

@@ -1,8 +1,13 @@
 import { type Check, cryptoNetworks, type Finding } from '@bursar/base'
-import { describeSchedule } from '../fees/describe-schedule.ts'
-import type { FeeBasis, Unavailable } from '../fees/fee-basis.ts'
-import { arePricesMissing, observedFees, silentNetworks } from '../fees/sources/observed-fees.ts'
-import type { FeesDeps } from '../fees/sources/open-fees.ts'
+import {
+  arePricesMissing,
+  describeSchedule,
+  type FeeBasis,
+  type FeesDeps,
+  observedFees,
+  silentNetworks,
+  type Unavailable,
+} from '@bursar/fees'
 
 type FeeDeps = Omit<FeesDeps, 'environment' | 'background'>
 

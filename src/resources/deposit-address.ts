@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import { type CryptoNetwork, cryptoNetworks, isCryptoNetwork, printable } from '@bursar/base'
+import { canonicalAddress, checkAddress, haveSameAddresses } from '@bursar/fees'
 import { Type } from 'typebox'
 import {
   about,
@@ -20,8 +21,6 @@ import {
   type RecordInput,
   type RecordRules,
 } from '../contract/resource.ts'
-import { canonicalAddress, haveSameAddresses } from '../fees/addresses/canonical-address.ts'
-import { checkAddress } from '../fees/addresses/check-address.ts'
 
 export const conversionTargets = ['NO_CONVERSION', 'USD'] as const
 

@@ -1,5 +1,5 @@
 import { cryptoNetworks, DAY_MICROS, printInstant } from '@bursar/base'
-import { traitsOf } from '../fees/networks.ts'
+import { traitsOf } from '@bursar/fees'
 import { conversionTargets } from '../resources/deposit-address.ts'
 import { encodeAddress } from './encode-address.ts'
 import { type Life, lifeOf } from './lives.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { CryptoNetwork } from '@bursar/base'
-import { traitsOf } from '../fees/networks.ts'
+import { traitsOf } from '@bursar/fees'
 
 /**
  * Encodes bytes as a valid main-network address, for sample data and tests: P2WPKH on Bitcoin and

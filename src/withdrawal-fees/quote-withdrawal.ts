@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict'
 import { type Clock, isCryptoNetwork, printInstant } from '@bursar/base'
+import {
+  type AddressPolicy,
+  type FeeBasis,
+  type QuoteRequest,
+  quoteFee,
+  traitsOf,
+} from '@bursar/fees'
 import { v7 as timeOrderedUuid } from 'uuid'
 import type { BodyInput, Work } from '../contract/operation.ts'
 import type { Principal } from '../contract/principal.ts'
-import type { AddressPolicy } from '../fees/addresses/address-check.ts'
-import type { FeeBasis } from '../fees/fee-basis.ts'
-import { traitsOf } from '../fees/networks.ts'
-import { type QuoteRequest, quoteFee } from '../fees/quote-fee.ts'
 import type { FeeQuoteStore, NewFeeQuote } from '../store/fee-quotes.ts'
 import { quoteProblem, tooManyOpenQuotes } from './fee-problems.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Finding } from '@bursar/base'
-import sample from '../../src/fees/schedule/fee-schedule.json' with { type: 'json' }
+import sample from '../../packages/fees/src/schedule/fee-schedule.json' with { type: 'json' }
 import type { Ran } from './run-bursar.ts'
 
 /** A fee schedule whose prices are the operator's, of a day. */

@@ -258,7 +258,7 @@ export const keptSmall: Readonly<Record<string, string>> = {
   'src/main.ts': 'bin.ts runs on every Node, and imports it on the right one',
   'src/cli/': 'one file for each command',
   'src/operations/': 'a declaration',
-  'src/fees/sources/networks/': 'one file for each family of networks',
+  'packages/fees/src/sources/networks/': 'one file for each family of networks',
   'src/http/pipeline/': 'a step of the pipeline',
   'src/http/server/': 'one thing that every request or answer passes',
   'src/intake/requests/precondition.ts': 'If-Match and If-None-Match of every write',

@@ -28,12 +28,12 @@ export const jobs = {
   },
   'observe-costs': {
     does: 'asks the nodes of a network what a transfer costs',
-    in: 'src/fees/sources/fee-refresher.ts',
+    in: 'packages/fees/src/sources/fee-refresher.ts',
     everyMs: limits.feeRefreshMs,
   },
   'observe-prices': {
     does: 'asks the price sources',
-    in: 'src/fees/sources/fee-refresher.ts',
+    in: 'packages/fees/src/sources/fee-refresher.ts',
     everyMs: limits.feeRefreshMs,
   },
   'sweep-fee-quotes': {

@@ -2,10 +2,11 @@ import { type Clock, counted, type Logger, logStateOf } from '@bursar/base'
 import {
   causesWithoutFee,
   describeNetworks,
+  type FeeBasis,
   type OfferedPair,
   offeredPairs,
-} from '../../fees/describe-schedule.ts'
-import type { FeeBasis, Unavailable } from '../../fees/fee-basis.ts'
+  type Unavailable,
+} from '@bursar/fees'
 import type { StoreWatch } from '../../store/opened-stores.ts'
 import type { Store, StoreServer } from '../../store/records.ts'
 import type { ReadinessCheck } from './health.ts'

@@ -1,5 +1,5 @@
 import { parseDecimal } from '@bursar/base'
-import { canonicalAddress } from '../../fees/addresses/canonical-address.ts'
+import { canonicalAddress } from '@bursar/fees'
 import type { Recovery } from '../credentials.ts'
 import type { BoundMember, Consumed, ConsumeRequest, FeeQuote } from '../fee-quotes.ts'
 

@@ -17,11 +17,11 @@ import {
 import { privateKeyToAccount } from 'viem/accounts'
 import { base, mainnet } from 'viem/chains'
 import { estimateL1Fee } from 'viem/op-stack'
-import { costOf } from '../../../src/fees/cost-model.ts'
-import { observeNetwork } from '../../../src/fees/sources/networks/observe-network.ts'
-import { nodeClient } from '../../../src/fees/sources/nodes/node-client.ts'
-import { observeChainlink } from '../../../src/fees/sources/prices/price-sources.ts'
-import { scheduleWith } from '../../fees/sample-basis.ts'
+import { costOf } from '../../../packages/fees/src/cost-model.ts'
+import { observeNetwork } from '../../../packages/fees/src/sources/networks/observe-network.ts'
+import { nodeClient } from '../../../packages/fees/src/sources/nodes/node-client.ts'
+import { observeChainlink } from '../../../packages/fees/src/sources/prices/price-sources.ts'
+import { scheduleWith } from '../../../packages/fees/test/sample-basis.ts'
 import { startAnvil } from './anvil-node.ts'
 import contracts from './op-stack-contracts.json' with { type: 'json' }
 

@@ -5,7 +5,10 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
-import { type ExactJson, parseExactJson } from '../../../src/fees/sources/nodes/exact-json.ts'
+import {
+  type ExactJson,
+  parseExactJson,
+} from '../../../packages/fees/src/sources/nodes/exact-json.ts'
 import { freePort } from '../../support/free-port.ts'
 import { firstLine } from './first-line.ts'
 

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { parseDecimal, Secret, systemTime } from '@bursar/base'
-import { checkAddress } from '../../../src/fees/addresses/check-address.ts'
-import { costOf } from '../../../src/fees/cost-model.ts'
-import { observeNetwork } from '../../../src/fees/sources/networks/observe-network.ts'
-import { at, type ExactJson } from '../../../src/fees/sources/nodes/exact-json.ts'
-import { nodeClient } from '../../../src/fees/sources/nodes/node-client.ts'
-import { scheduleWith } from '../../fees/sample-basis.ts'
+import { checkAddress } from '@bursar/fees'
+import { costOf } from '../../../packages/fees/src/cost-model.ts'
+import { observeNetwork } from '../../../packages/fees/src/sources/networks/observe-network.ts'
+import { at, type ExactJson } from '../../../packages/fees/src/sources/nodes/exact-json.ts'
+import { nodeClient } from '../../../packages/fees/src/sources/nodes/node-client.ts'
+import { scheduleWith } from '../../../packages/fees/test/sample-basis.ts'
 import { type LitecoinNode, litecoindExists, startLitecoind } from './litecoin-node.ts'
 
 /** A regtest chain has its own first block. */

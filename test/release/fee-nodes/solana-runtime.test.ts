@@ -17,8 +17,8 @@ import {
   signTransactionMessageWithSigners,
 } from '@solana/kit'
 import { FailedTransactionMetadata, LiteSVM } from 'litesvm'
-import { costOf } from '../../../src/fees/cost-model.ts'
-import { scheduleWith } from '../../fees/sample-basis.ts'
+import { costOf } from '../../../packages/fees/src/cost-model.ts'
+import { scheduleWith } from '../../../packages/fees/test/sample-basis.ts'
 
 /** Solana's runtime in this process. It shows what transactions really charge to an account. */
 const plan = scheduleWith().networks.SOLANA

@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs'
-import { describeSchedule, type ScheduleRow } from '../../src/fees/describe-schedule.ts'
+import { describeSchedule, type ScheduleRow } from '../src/describe-schedule.ts'
 import { basisWith, now } from './sample-basis.ts'
 
-export const document = new URL('../../docs/fees.md', import.meta.url)
-const begin = '<!-- The table is written by `node test/fees/fee-table.ts --write`. -->\n\n'
+export const document = new URL('../../../docs/fees.md', import.meta.url)
+const begin = '<!-- The table is written by `node packages/fees/test/fee-table.ts --write`. -->\n\n'
 const end = '\n\n<!-- End of the table. -->'
 
 /** The text of docs/fees.md with the current table of the embedded schedule. */

@@ -2,11 +2,11 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
 import { openBackground } from '@bursar/base'
-import type { Environment } from '../../../src/fees/schedule/document-parts.ts'
-import type { FeeEvent, FeeSourceDeps } from '../../../src/fees/sources/fee-event.ts'
-import { type FeeRefresher, openFeeRefresher } from '../../../src/fees/sources/fee-refresher.ts'
-import { until } from '../../support/until.ts'
-import { takeTime, type VirtualTime } from '../../support/virtual-time.ts'
+import { until } from '../../../../test/support/until.ts'
+import { takeTime, type VirtualTime } from '../../../../test/support/virtual-time.ts'
+import type { Environment } from '../../src/schedule/document-parts.ts'
+import type { FeeEvent, FeeSourceDeps } from '../../src/sources/fee-event.ts'
+import { type FeeRefresher, openFeeRefresher } from '../../src/sources/fee-refresher.ts'
 import { now, scheduleWith } from '../sample-basis.ts'
 
 export type Answer = (request: IncomingMessage, response: ServerResponse, body: string) => void

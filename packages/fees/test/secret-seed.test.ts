@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { acme, callUrl, fetchToken } from '../support/harness.ts'
-import { startProgram } from '../support/program.ts'
+import { acme, callUrl, fetchToken } from '../../../test/support/harness.ts'
+import { startProgram } from '../../../test/support/program.ts'
 
 /** The published example seed of the StrKey proposal (SEP-23). */
 const seed = 'SBU2RRGLXH3E5CQHTD3ODLDF2BWDCYUSSBLLZ5GNW7JXHDIYKXZWHOKR'

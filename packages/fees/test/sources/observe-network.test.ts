@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
 import type { CryptoNetwork } from '@bursar/base'
-import type { CostModel } from '../../../src/fees/cost-model.ts'
-import { observeNetwork } from '../../../src/fees/sources/networks/observe-network.ts'
-import { nodeClient } from '../../../src/fees/sources/nodes/node-client.ts'
+import type { CostModel } from '../../src/cost-model.ts'
+import { observeNetwork } from '../../src/sources/networks/observe-network.ts'
+import { nodeClient } from '../../src/sources/nodes/node-client.ts'
 import { now, scheduleWith } from '../sample-basis.ts'
 import { json, type Methods, rpcAnswer, startStub } from './stub-node.ts'
 

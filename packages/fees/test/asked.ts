@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import type { CryptoNetwork } from '@bursar/base'
-import type { FeeBasis } from '../../src/fees/fee-basis.ts'
-import { type QuotedFee, type QuoteRequest, quoteFee } from '../../src/fees/quote-fee.ts'
-import { encodeAddress } from '../../src/sandbox/encode-address.ts'
+import { encodeAddress } from '../../../src/sandbox/encode-address.ts'
+import type { FeeBasis } from '../src/fee-basis.ts'
+import { type QuotedFee, type QuoteRequest, quoteFee } from '../src/quote-fee.ts'
 import { now } from './sample-basis.ts'
 
 export const addressOn = (network: CryptoNetwork): string =>

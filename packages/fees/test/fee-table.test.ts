@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { describe, it } from 'node:test'
-import embedded from '../../src/fees/schedule/fee-schedule.json' with { type: 'json' }
+import embedded from '../src/schedule/fee-schedule.json' with { type: 'json' }
 import { document, documentInForce } from './fee-table.ts'
 
 describe('docs/fees.md', () => {
   const text = readFileSync(document, 'utf8')
 
   it('contains the current table of the embedded schedule', () => {
-    assert.equal(text, documentInForce(text), 'run: node test/fees/fee-table.ts --write')
+    assert.equal(text, documentInForce(text), 'run: node packages/fees/test/fee-table.ts --write')
   })
 
   it('names every setting of the fee schedule', () => {

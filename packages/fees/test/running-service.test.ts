@@ -7,11 +7,16 @@ import { describe, test } from 'node:test'
 import { cryptoNetworks, parseDecimal } from '@bursar/base'
 import fc from 'fast-check'
 import { pino } from 'pino'
-import { openFees } from '../../src/fees/sources/open-fees.ts'
-import { readinessChecks } from '../../src/http/documents/readiness.ts'
-import { describeService } from '../support/describe-service.ts'
-import { callUrl, startTestService, type TestService, temporaryFolder } from '../support/harness.ts'
-import { withdrawal } from '../support/operation-calls.ts'
+import { readinessChecks } from '../../../src/http/documents/readiness.ts'
+import { describeService } from '../../../test/support/describe-service.ts'
+import {
+  callUrl,
+  startTestService,
+  type TestService,
+  temporaryFolder,
+} from '../../../test/support/harness.ts'
+import { withdrawal } from '../../../test/support/operation-calls.ts'
+import { openFees } from '../src/sources/open-fees.ts'
 import { addressOn } from './asked.ts'
 import { basisWith, now, scheduleWith } from './sample-basis.ts'
 

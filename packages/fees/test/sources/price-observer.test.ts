@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
-import type { LivePrice } from '../../../src/fees/fee-basis.ts'
-import { until } from '../../support/until.ts'
+import { until } from '../../../../test/support/until.ts'
+import type { LivePrice } from '../../src/fee-basis.ts'
 import { now, seconds } from '../sample-basis.ts'
 import {
   json,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { confirmCosts } from '../../../src/fees/sources/confirmation.ts'
-import { combinePrices, confirmPrice } from '../../../src/fees/sources/prices/price-agreement.ts'
+import { confirmCosts } from '../../src/sources/confirmation.ts'
+import { combinePrices, confirmPrice } from '../../src/sources/prices/price-agreement.ts'
 import { now, scheduleWith, seconds } from '../sample-basis.ts'
 
 describe('confirmCosts', () => {

@@ -6,8 +6,8 @@ import {
   requireFreshHead,
   returnedWords,
   wholeUnits,
-} from '../../../src/fees/sources/networks/node-figures.ts'
-import { at, parseExactJson } from '../../../src/fees/sources/nodes/exact-json.ts'
+} from '../../src/sources/networks/node-figures.ts'
+import { at, parseExactJson } from '../../src/sources/nodes/exact-json.ts'
 
 describe('parseExactJson', () => {
   it('keeps the source text of every number', () => {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { cryptoNetworks } from '@bursar/base'
-import { describeNetworks, describeSchedule } from '../../../src/fees/describe-schedule.ts'
-import { readSchedule } from '../../../src/fees/schedule/read-schedule.ts'
+import { describeNetworks, describeSchedule } from '../../src/describe-schedule.ts'
+import { readSchedule } from '../../src/schedule/read-schedule.ts'
 import { basisWith, now, scheduleWith } from '../sample-basis.ts'
 
 const faultsOf = (overrides: unknown, environment = {}): readonly string[] => {

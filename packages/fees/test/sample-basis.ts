@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import type { FeeBasis } from '../../src/fees/fee-basis.ts'
-import { type FeeSchedule, readSchedule } from '../../src/fees/schedule/read-schedule.ts'
+import type { FeeBasis } from '../src/fee-basis.ts'
+import { type FeeSchedule, readSchedule } from '../src/schedule/read-schedule.ts'
 
 /** Noon of the day after the embedded schedule's date, in microseconds. */
 export const now = BigInt(Date.parse('2026-11-22T12:00:00Z')) * 1_000n

@@ -5,16 +5,14 @@ import { type CryptoNetwork, cryptoNetworks, isCryptoNetwork } from '@bursar/bas
 import { ed25519 } from '@noble/curves/ed25519.js'
 import { bytesToHex } from '@noble/hashes/utils.js'
 import { base58 } from '@scure/base'
-import { canonicalAddress } from '../../../src/fees/addresses/canonical-address.ts'
-import { checkAddress } from '../../../src/fees/addresses/check-address.ts'
-import { mixedCaseEvmAddress } from '../../../src/fees/addresses/evm-address.ts'
-import knownDestinations from '../../../src/fees/addresses/known-destinations.json' with {
-  type: 'json',
-}
-import { encodeStellarAddress } from '../../../src/fees/addresses/stellar-address.ts'
-import { traitsOf } from '../../../src/fees/networks.ts'
-import { depositAddress } from '../../../src/resources/deposit-address.ts'
-import { encodeAddress } from '../../../src/sandbox/encode-address.ts'
+import { depositAddress } from '../../../../src/resources/deposit-address.ts'
+import { encodeAddress } from '../../../../src/sandbox/encode-address.ts'
+import { canonicalAddress } from '../../src/addresses/canonical-address.ts'
+import { checkAddress } from '../../src/addresses/check-address.ts'
+import { mixedCaseEvmAddress } from '../../src/addresses/evm-address.ts'
+import knownDestinations from '../../src/addresses/known-destinations.json' with { type: 'json' }
+import { encodeStellarAddress } from '../../src/addresses/stellar-address.ts'
+import { traitsOf } from '../../src/networks.ts'
 import vectorFile from './vectors.json' with { type: 'json' }
 
 type Vector = {
