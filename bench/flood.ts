@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { operatorScopes } from '../src/contract/scopes.ts'
+import { operatorScopes } from '@bursar/contract'
 import { fetchToken } from '../test/support/harness.ts'
 import { measureAndExit, openStore } from './measured-store.ts'
 import { say } from './report.ts'

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import type { Config } from '@bursar/base'
-import { operatorScopes } from '../src/contract/scopes.ts'
+import { operatorScopes } from '@bursar/contract'
 import { askServer } from '../test/faults/support/ask-server.ts'
 import { configOf, fetchToken, temporaryFolder } from '../test/support/harness.ts'
 import {

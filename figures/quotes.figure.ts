@@ -1,5 +1,5 @@
 import { test } from 'node:test'
-import { asTenant } from '../src/contract/principal.ts'
+import { asTenant } from '@bursar/contract'
 import { aQuote, idOf } from '../test/store/support/quotes.ts'
 import { newStorePlace } from '../test/support/store-place.ts'
 import { note, rounded } from './figure.ts'

@@ -1,17 +1,21 @@
 import { type Clock, type Config, limits, type Metrics } from '@bursar/base'
+import {
+  createCryptoWithdrawalFee,
+  getEvent,
+  gets,
+  listEvents,
+  lists,
+  type Operation,
+  type Principal,
+  type ReserveAnswer,
+} from '@bursar/contract'
 import { addressPolicy, type FeeBasis } from '@bursar/fees'
-import type { Operation } from './contract/operation.ts'
-import type { Principal } from './contract/principal.ts'
-import type { ReserveAnswer } from './contract/request.ts'
 import type { EventWaits } from './events/event-waits.ts'
 import { getEventWork, listEventsWork } from './events/event-works.ts'
 import type { CursorKeys } from './http/pipeline/cursor.ts'
 import { openPageCache } from './http/pipeline/page-cache.ts'
 import { readList, readRecord } from './http/pipeline/read-list.ts'
 import type { Readings } from './http/pipeline/routes-of.ts'
-import { createCryptoWithdrawalFee } from './operations/create-crypto-withdrawal-fee.ts'
-import { gets, lists } from './operations/index.ts'
-import { getEvent, listEvents } from './operations/list-events.ts'
 import type { FeeQuoteStore } from './store/fee-quotes.ts'
 import type { Store } from './store/records.ts'
 import { quoteWithdrawal } from './withdrawal-fees/quote-withdrawal.ts'

@@ -1,8 +1,30 @@
 import type { Config, Logger } from '@bursar/base'
-import type { OperatorWork } from './contract/operation.ts'
-import type { OperatorPrincipal } from './contract/principal.ts'
-import { noneFound } from './contract/problem.ts'
-import type { ReserveAnswer } from './contract/request.ts'
+import {
+  callsOf,
+  cancelImport,
+  consumeWithdrawalFee,
+  getAttention,
+  getCaller,
+  getHealth,
+  getImport,
+  getWithdrawalFee,
+  historyOf,
+  ingestOperations,
+  listChanges,
+  listCustomers,
+  listImports,
+  listLatestChanges,
+  listOfAll,
+  listPastRecords,
+  maskedResources,
+  noneFound,
+  type OperatorPrincipal,
+  type OperatorWork,
+  type ReserveAnswer,
+  readsOf,
+  resources,
+  searchRecords,
+} from '@bursar/contract'
 import { changesWork, latestChangesWork } from './events/change-work.ts'
 import type { EventWaits } from './events/event-waits.ts'
 import { customersWork } from './history/customers-work.ts'
@@ -16,24 +38,8 @@ import { importWorks } from './intake/requests/import-works.ts'
 import { type RecordDeps, recordWorks } from './intake/requests/record-works.ts'
 import { openStreamGate } from './intake/requests/stream-gate.ts'
 import { type StreamDeps, streamWork } from './intake/requests/stream-work.ts'
-import { consumeWithdrawalFee } from './operations/ingest/consume-withdrawal-fee.ts'
-import { getAttention } from './operations/ingest/get-attention.ts'
-import { getCaller } from './operations/ingest/get-caller.ts'
-import { getHealth } from './operations/ingest/get-health.ts'
-import { getWithdrawalFee } from './operations/ingest/get-withdrawal-fee.ts'
-import { ingestOperations } from './operations/ingest/index.ts'
-import { listChanges } from './operations/ingest/list-changes.ts'
-import { listCustomers } from './operations/ingest/list-customers.ts'
-import { listLatestChanges } from './operations/ingest/list-latest-changes.ts'
-import { maskedResources, readsOf } from './operations/ingest/list-record-reads.ts'
-import { listOfAll } from './operations/ingest/listed-records.ts'
-import { historyOf, listPastRecords } from './operations/ingest/record-histories.ts'
-import { cancelImport, getImport, listImports } from './operations/ingest/registered-imports.ts'
-import { searchRecords } from './operations/ingest/search-records.ts'
-import { callsOf } from './operations/ingest/stored-records.ts'
 import { attentionWork } from './overview/attention-work.ts'
 import { listWork } from './overview/list-work.ts'
-import { resources } from './resources/catalogue.ts'
 import type { FeeQuoteStore } from './store/fee-quotes.ts'
 import type { ImportRegistry } from './store/imports.ts'
 import type { RecordReads } from './store/record-reads.ts'

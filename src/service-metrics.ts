@@ -1,10 +1,8 @@
 import { type Config, type Metrics, noMetrics } from '@bursar/base'
 import type { MetricsRegistry } from '@bursar/base/open-metrics'
-import { statusGuides } from './contract/problem.ts'
-import type { Route } from './contract/request.ts'
+import { type Route, resources, statusGuides } from '@bursar/contract'
 import { noOperation, type Served } from './http/server/request-log.ts'
 import { refusals } from './oauth/tokens/refusal.ts'
-import { resources } from './resources/catalogue.ts'
 
 /** Reads the metrics of every worker, given those of this one. */
 export type MergeMetrics = (own: MetricsRegistry) => () => Promise<string>

@@ -13,10 +13,17 @@ import {
   urlHost,
   usableMemory,
 } from '@bursar/base'
+import {
+  type Caller,
+  type Interfere,
+  ingestOperations,
+  isFailure,
+  type OperatorPrincipal,
+  operations,
+  type Principal,
+  type Route,
+} from '@bursar/contract'
 import { type FeeBasis, openFees } from '@bursar/fees'
-import type { Caller, OperatorPrincipal, Principal } from './contract/principal.ts'
-import { isFailure } from './contract/problem.ts'
-import type { Interfere, Route } from './contract/request.ts'
 import { customerReads, customerWorks } from './customer-works.ts'
 import { openEventWaits } from './events/event-waits.ts'
 import { apiPage, type PageClient } from './http/documents/api-page/api-page.ts'
@@ -54,8 +61,6 @@ import type { GuessLimiter } from './oauth/clients/guess-limiter.ts'
 import { requireNoPublishedSecret } from './oauth/clients/published-secrets.ts'
 import { requireOneIssuer } from './oauth/issuer.ts'
 import { type OAuth, openOAuth } from './oauth/open-oauth.ts'
-import { operations } from './operations/index.ts'
-import { ingestOperations } from './operations/ingest/index.ts'
 import { operatorReads, operatorWorks } from './operator-works.ts'
 import { startServiceGauges } from './service-gauges.ts'
 import { startStoreJobs } from './service-jobs.ts'

@@ -155,10 +155,10 @@ function smallFileWarnings(): string[] {
 
 /** The catalogue of problems decides on statuses. */
 function problemFaults(file: string): string[] {
-  const isCatalogue = file === 'src/contract/problem.ts'
+  const isCatalogue = file === 'packages/contract/src/problem.ts'
   return isCatalogue || !readFileSync(file, 'utf8').includes('new Problem(')
     ? []
-    : [`${file}: take a problem of src/contract/problem.ts, which decides on its status`]
+    : [`${file}: take a problem of packages/contract/src/problem.ts, which decides on its status`]
 }
 
 /** A literal that is spread into a literal only keeps a line short. */

@@ -1,5 +1,5 @@
 import type { Config } from '@bursar/base'
-import { customerScopes } from '../../src/contract/scopes.ts'
+import { customerScopes } from '@bursar/contract'
 import { encodeAddress } from '../../src/sandbox/encode-address.ts'
 import { callUrl, fetchToken } from '../../test/support/harness.ts'
 import { type Listening, startProcess } from '../../test/support/server-process.ts'

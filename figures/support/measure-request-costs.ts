@@ -1,4 +1,4 @@
-import { asTenant } from '../../src/contract/principal.ts'
+import { asTenant } from '@bursar/contract'
 import { validate } from '../../src/http/pipeline/validate.ts'
 import { acme, startTestService } from '../../test/support/harness.ts'
 import { testStore } from '../../test/support/test-database.ts'

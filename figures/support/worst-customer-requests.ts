@@ -1,5 +1,5 @@
 import { limits } from '@bursar/base'
-import type { ListOperation } from '../../src/contract/operation.ts'
+import type { ListOperation } from '@bursar/contract'
 import { lists } from '../../test/support/operation-calls.ts'
 import { bytesOf, fill, fillWith, type WorstRequest } from './worst-requests.ts'
 

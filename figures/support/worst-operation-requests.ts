@@ -1,7 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import { limits } from '@bursar/base'
-import type { ArrayField, Field } from '../../src/contract/fields.ts'
-import type { Operation } from '../../src/contract/operation.ts'
+import type { ArrayField, Field, Operation } from '@bursar/contract'
 import { aFiatAccount, aStatement } from '../../test/support/records.ts'
 import { fill, fillWith, type WorstRequest } from './worst-requests.ts'
 

@@ -15,6 +15,7 @@ import {
   refusalOf,
   systemTime,
 } from '@bursar/base'
+import { resources } from '@bursar/contract'
 import type { Command } from 'commander'
 import { auditCheck } from '../doctor/audit-check.ts'
 import { type Backups, backupCheck, newestFileAt } from '../doctor/backup-check.ts'
@@ -26,7 +27,6 @@ import { keyChecks } from '../doctor/key-checks.ts'
 import { recordsCheck } from '../doctor/records-check.ts'
 import { sealingCheck } from '../doctor/sealing-check.ts'
 import type { UsingRecords } from '../doctor/using-records.ts'
-import { resources } from '../resources/catalogue.ts'
 import type { Erasure } from '../store/credentials.ts'
 import type { OperatorRecords } from '../store/records.ts'
 import { spoolFolderOf } from '../store/spool.ts'

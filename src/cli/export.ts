@@ -1,6 +1,6 @@
 import { printableJson } from '@bursar/base'
+import { resourceOf } from '@bursar/contract'
 import type { Command } from 'commander'
-import { resourceOf } from '../resources/catalogue.ts'
 import { openSpoolsOf, type Spool } from '../store/spool.ts'
 import { type CommonOptions, kindArgument, newCommand } from './options.ts'
 import type { Output } from './output.ts'

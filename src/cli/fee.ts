@@ -1,7 +1,7 @@
 import { type Clock, type CryptoNetwork, cryptoNetworks, parseInstant } from '@bursar/base'
+import { figure, uuid } from '@bursar/contract'
 import { addressPolicy, canonicalAddress, checkAddress } from '@bursar/fees'
 import { Argument, Command } from 'commander'
-import { figure, uuid } from '../contract/fields.ts'
 import { announceConsumed } from '../withdrawal-fees/announce-consumed.ts'
 import { describeQuote, findQuote } from '../withdrawal-fees/describe-quote.ts'
 import { consumeProblem } from '../withdrawal-fees/fee-problems.ts'

@@ -7,10 +7,9 @@ import {
   printInstant,
   systemTime,
 } from '@bursar/base'
+import { resourceOf, uuid } from '@bursar/contract'
 import { Command } from 'commander'
-import { uuid } from '../contract/fields.ts'
 import { describeHistory } from '../history/history-work.ts'
-import { resourceOf } from '../resources/catalogue.ts'
 import type { History, PruneKey, VersionPlace } from '../store/records/history.ts'
 import type { OperatorRecords } from '../store/records.ts'
 import { type CommonOptions, kindArgument, newCommand, refuseUsage } from './options.ts'

@@ -1,7 +1,7 @@
 import { type Config, counted, openLog, systemTime } from '@bursar/base'
+import { resources } from '@bursar/contract'
 import type { Command } from 'commander'
 import { checkStored, listFaults } from '../intake/check-stored.ts'
-import { resources } from '../resources/catalogue.ts'
 import { describeShared, type SharedValues } from '../store/integrity/shared-values.ts'
 import { checkStore, findSharedValues, migrateStores, type StoreDeps } from '../stores.ts'
 import { type CommonOptions, configOf, newCommand } from './options.ts'

@@ -1,6 +1,6 @@
 import { type Config, loadConfig, programName } from '@bursar/base'
+import { recordKinds } from '@bursar/contract'
 import { Argument, Command } from 'commander'
-import { recordKinds } from '../resources/catalogue.ts'
 
 /** The options that every command takes. */
 export type CommonOptions = {

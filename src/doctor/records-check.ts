@@ -1,5 +1,5 @@
 import { type Check, commandHint, counted, type Finding, limits } from '@bursar/base'
-import type { Resource } from '../contract/resource.ts'
+import type { Resource } from '@bursar/contract'
 import { type RowKey, rowFaults } from '../store/integrity/stored-rows.ts'
 import type { OperatorRecords } from '../store/records.ts'
 import type { UsingRecords } from './using-records.ts'

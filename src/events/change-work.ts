@@ -1,9 +1,7 @@
 import { type Config, limits } from '@bursar/base'
-import type { OperatorWork } from '../contract/operation.ts'
-import { asTenant, type Tenant } from '../contract/principal.ts'
+import { asTenant, eventKinds, type OperatorWork, type Tenant } from '@bursar/contract'
 import { describeOrigin } from '../history/history-work.ts'
 import { readUpdates } from '../history/read-update.ts'
-import { eventKinds } from '../resources/event-types.ts'
 import {
   changePlaceOf,
   changePosition,

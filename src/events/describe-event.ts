@@ -1,5 +1,5 @@
 import { printInstant } from '@bursar/base'
-import { eventTypeOf, objectTypeOf } from '../resources/event-types.ts'
+import { eventTypeOf, objectTypeOf } from '@bursar/contract'
 import type { StoredEvent } from '../store/records/events.ts'
 import { eventId } from './event-id.ts'
 

@@ -1,5 +1,5 @@
 import { limits, openTally } from '@bursar/base'
-import { type Problem, problem } from '../contract/problem.ts'
+import { type Problem, problem } from '@bursar/contract'
 
 /** Bounds the requests that wait for events. They are none of the requests in progress. */
 export type EventWaits = {

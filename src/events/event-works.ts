@@ -1,8 +1,12 @@
 import type { Config } from '@bursar/base'
-import type { Work } from '../contract/operation.ts'
-import type { Principal } from '../contract/principal.ts'
-import { noneFound, problem } from '../contract/problem.ts'
-import { eventKinds, kindsOfScopes } from '../resources/event-types.ts'
+import {
+  eventKinds,
+  kindsOfScopes,
+  noneFound,
+  type Principal,
+  problem,
+  type Work,
+} from '@bursar/contract'
 import { eventPosition } from '../store/position.ts'
 import type { CustomerEvents } from '../store/records/events.ts'
 import type { Store } from '../store/records.ts'

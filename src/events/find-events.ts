@@ -6,9 +6,13 @@ import {
   rangeOfBound,
   type TimeRange,
 } from '@bursar/base'
-import type { WorkInput } from '../contract/operation.ts'
-import type { Principal, Tenant } from '../contract/principal.ts'
-import { kindOfType, kindsOfScopes } from '../resources/event-types.ts'
+import {
+  kindOfType,
+  kindsOfScopes,
+  type Principal,
+  type Tenant,
+  type WorkInput,
+} from '@bursar/contract'
 import { eventPlaceOf } from '../store/position.ts'
 import {
   allNumbers,

@@ -1,6 +1,5 @@
 import { type Config, limits, systemTime } from '@bursar/base'
-import type { WorkInput } from '../contract/operation.ts'
-import type { Caller } from '../contract/principal.ts'
+import type { Caller, WorkInput } from '@bursar/contract'
 import type { ChangeWait } from '../store/change-watch.ts'
 import type { EventWaits } from './event-waits.ts'
 import type { SharedReads } from './shared-reads.ts'

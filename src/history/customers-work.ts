@@ -1,7 +1,5 @@
 import { largest, limits, matchesPrefix, printInstant } from '@bursar/base'
-import type { OperatorWork } from '../contract/operation.ts'
-import type { OperatorPrincipal } from '../contract/principal.ts'
-import { recordKinds } from '../resources/catalogue.ts'
+import { type OperatorPrincipal, type OperatorWork, recordKinds } from '@bursar/contract'
 import { customerPlaceOf, customerPosition } from '../store/position.ts'
 import type {
   CustomerEntry,

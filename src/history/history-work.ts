@@ -1,8 +1,14 @@
 import { type Clock, limits, printInstant, turn } from '@bursar/base'
-import { fullView, seesInFull } from '../contract/access.ts'
-import type { OperatorInput, OperatorWork } from '../contract/operation.ts'
-import { noneFound, problem } from '../contract/problem.ts'
-import type { RecordInput, Resource } from '../contract/resource.ts'
+import {
+  fullView,
+  noneFound,
+  type OperatorInput,
+  type OperatorWork,
+  problem,
+  type RecordInput,
+  type Resource,
+  seesInFull,
+} from '@bursar/contract'
 import { type Position, positionId, positionMicros, positionOf } from '../store/position.ts'
 import type {
   History,

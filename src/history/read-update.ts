@@ -1,5 +1,5 @@
 import { limits, turn } from '@bursar/base'
-import { resourceOf } from '../resources/catalogue.ts'
+import { resourceOf } from '@bursar/contract'
 import type { LatestChange } from '../store/records/latest-change.ts'
 import type { Store } from '../store/records.ts'
 import { StoreDamaged } from '../store/unavailable.ts'

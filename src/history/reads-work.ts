@@ -1,7 +1,5 @@
 import { limits, printInstant } from '@bursar/base'
-import type { AuditActor } from '../contract/audit-entry.ts'
-import type { OperatorWork } from '../contract/operation.ts'
-import type { Resource } from '../contract/resource.ts'
+import type { AuditActor, OperatorWork, Resource } from '@bursar/contract'
 import { readPlaceOf, readPosition } from '../store/position.ts'
 import type { RecordRead, RecordReads } from '../store/record-reads.ts'
 import type { Store } from '../store/records.ts'

@@ -1,7 +1,5 @@
 import { limits, printInstant } from '@bursar/base'
-import type { OperatorWork } from '../contract/operation.ts'
-import type { OperatorPrincipal } from '../contract/principal.ts'
-import { resources } from '../resources/catalogue.ts'
+import { type OperatorPrincipal, type OperatorWork, resources } from '@bursar/contract'
 import type { FeeQuoteStore } from '../store/fee-quotes.ts'
 import { positionId, positionMicros, positionOf } from '../store/position.ts'
 import type { Search, SearchHit } from '../store/records/history.ts'

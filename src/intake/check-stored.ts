@@ -1,5 +1,5 @@
 import { attempt, limits, printInstant } from '@bursar/base'
-import type { RecordInput, Resource } from '../contract/resource.ts'
+import type { RecordInput, Resource } from '@bursar/contract'
 import {
   comesAfter,
   type RowKey,

@@ -1,7 +1,12 @@
 import { type Violation, validatorOf, violationsOf } from '@bursar/base'
+import {
+  type RecordFault,
+  type RecordInput,
+  type RecordRules,
+  type Resource,
+  refusalOf,
+} from '@bursar/contract'
 import type { TSchema } from 'typebox'
-import type { RecordFault, RecordInput, RecordRules, Resource } from '../contract/resource.ts'
-import { refusalOf } from '../contract/schema-refusal.ts'
 import { boundsFaults, isWithinBounds, joinMembers as join } from './record-bounds.ts'
 
 /** Checks one value of a file. Returns all of its faults, or the record. */

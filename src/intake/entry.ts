@@ -1,7 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { jsonFault, limits, repeatedMembers } from '@bursar/base'
-import { echo } from '../contract/problem.ts'
-import type { RecordFault } from '../contract/resource.ts'
+import { echo, type RecordFault } from '@bursar/contract'
 import { lineBoundsFault } from './line-bounds.ts'
 
 /** One value of a file and the line that it starts on, or the fault of that line. */

@@ -1,5 +1,5 @@
 import { counted, limits } from '@bursar/base'
-import type { RecordFault } from '../contract/resource.ts'
+import type { RecordFault } from '@bursar/contract'
 
 const code = { quote: 0x22, backslash: 0x5c, comma: 0x2c } as const
 type LineBoundsFault = Pick<RecordFault, 'code' | 'reason'>

@@ -1,5 +1,5 @@
 import { counted } from '@bursar/base'
-import { Problem } from '../contract/problem.ts'
+import { Problem } from '@bursar/contract'
 import {
   ImportCancelled,
   type ImportCounts,

@@ -1,5 +1,5 @@
 import { isCertainlyEven, oddityOf } from '@bursar/base'
-import type { RecordInput } from '../contract/resource.ts'
+import type { RecordInput } from '@bursar/contract'
 import { joinMembers } from './record-bounds.ts'
 
 /** A value that may be right, and that somebody should look at. */

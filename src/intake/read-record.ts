@@ -1,4 +1,4 @@
-import type { RecordFault, Resource } from '../contract/resource.ts'
+import type { RecordFault, Resource } from '@bursar/contract'
 import type { StorableRecord } from '../store/records/import.ts'
 import type { RecordCheck } from './check.ts'
 import type { Entry } from './entry.ts'

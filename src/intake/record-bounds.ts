@@ -1,5 +1,5 @@
 import { limits, printable } from '@bursar/base'
-import type { RecordFault, RecordInput } from '../contract/resource.ts'
+import type { RecordFault, RecordInput } from '@bursar/contract'
 
 /**
  * Whether every text, array and object of a record is small enough to be checked. Patterns take

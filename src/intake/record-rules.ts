@@ -1,5 +1,5 @@
 import type { Config } from '@bursar/base'
-import type { RecordRules } from '../contract/resource.ts'
+import type { RecordRules } from '@bursar/contract'
 
 export const recordRules = (config: Config): RecordRules => ({
   statementTypes: new Set(config.statementTypes),

@@ -1,7 +1,5 @@
 import { limits } from '@bursar/base'
-import { conflictCodes } from '../contract/fault-codes.ts'
-import { type Problem, problem } from '../contract/problem.ts'
-import type { RecordFault } from '../contract/resource.ts'
+import { conflictCodes, type Problem, problem, type RecordFault } from '@bursar/contract'
 
 /** A fault of a record, with the line of a stream where there is one. */
 export type HttpFault = RecordFault & { readonly line?: number }

@@ -1,6 +1,6 @@
 import { parseInstant, printInstant } from '@bursar/base'
+import type { RecordInput, Resource } from '@bursar/contract'
 import type { TSchema } from 'typebox'
-import type { RecordInput, Resource } from '../contract/resource.ts'
 import { positionOf } from '../store/position.ts'
 import type { StorableRecord } from '../store/records/import.ts'
 import { printTerms, privateTerms } from '../store/records/terms.ts'

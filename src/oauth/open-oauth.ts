@@ -1,6 +1,5 @@
 import type { Background, Clock, Config, Keyring, Logger, Metrics } from '@bursar/base'
-import type { PublicDocument } from '../contract/document.ts'
-import type { Interfere, RateLimit, Route } from '../contract/request.ts'
+import type { Interfere, PublicDocument, RateLimit, Route } from '@bursar/contract'
 import type { CredentialStore } from '../store/credentials.ts'
 import { type GuessLimiter, openGuessLimiter } from './clients/guess-limiter.ts'
 import { openUseRecorder } from './clients/use-recorder.ts'

@@ -1,6 +1,5 @@
 import { type Clock, DAY_MICROS, HOUR_MICROS, limits, printInstant, systemTime } from '@bursar/base'
-import type { OperatorWork } from '../contract/operation.ts'
-import { type RecordKind, resourceOf } from '../resources/catalogue.ts'
+import { type OperatorWork, type RecordKind, resourceOf } from '@bursar/contract'
 import type { Counted, Counting } from '../store/records/across.ts'
 import type { Store } from '../store/records.ts'
 import { customerOf } from './list-work.ts'

@@ -1,9 +1,14 @@
 import { type Clock, type Instant, limits, printExact, readSortKey } from '@bursar/base'
-import { exporting } from '../contract/access.ts'
-import type { OperatorInput, OperatorWork, ParameterValue } from '../contract/operation.ts'
-import { invalidParameters } from '../contract/problem.ts'
-import type { Resource } from '../contract/resource.ts'
-import { startOfAsset, statementOrders } from '../resources/statement-terms.ts'
+import {
+  exporting,
+  invalidParameters,
+  type OperatorInput,
+  type OperatorWork,
+  type ParameterValue,
+  type Resource,
+  startOfAsset,
+  statementOrders,
+} from '@bursar/contract'
 import { POSITION_BYTES } from '../store/position.ts'
 import type { AcrossPage, AcrossPlace, AcrossSelection } from '../store/records/across.ts'
 import type { Store } from '../store/records.ts'

@@ -10,13 +10,13 @@ import {
   turn,
   zero,
 } from '@bursar/base'
-import type { RecordInput } from '../contract/resource.ts'
 import {
   type AssetAmounts,
   amountsOf,
   assetOfPlace,
+  type RecordInput,
   statementOrders,
-} from '../resources/statement-terms.ts'
+} from '@bursar/contract'
 import type { AcrossPlace, AcrossRecords } from '../store/records/across.ts'
 
 type Asked = {

@@ -1,4 +1,4 @@
-import type { RecordInput } from '../contract/resource.ts'
+import type { RecordInput } from '@bursar/contract'
 import { ownerAddress } from './owners.ts'
 import { cycle, drawBytes, drawDigits, drawUuid } from './seeded.ts'
 

@@ -1,5 +1,5 @@
 import { type Config, isWildcard } from '@bursar/base'
-import { resources } from '../resources/catalogue.ts'
+import { resources } from '@bursar/contract'
 import type { ServiceExtension } from '../service.ts'
 import { fixtureIds } from './story.ts'
 import { acme } from './world.ts'

@@ -1,6 +1,6 @@
 import { cryptoNetworks, DAY_MICROS, printInstant } from '@bursar/base'
+import { conversionTargets } from '@bursar/contract'
 import { traitsOf } from '@bursar/fees'
-import { conversionTargets } from '../resources/deposit-address.ts'
 import { encodeAddress } from './encode-address.ts'
 import { type Life, lifeOf } from './lives.ts'
 import { cycle, drawBytes } from './seeded.ts'

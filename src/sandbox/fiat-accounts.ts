@@ -1,5 +1,5 @@
 import { DAY_MICROS, HOUR_MICROS, printInstant } from '@bursar/base'
-import type { RecordInput } from '../contract/resource.ts'
+import type { RecordInput } from '@bursar/contract'
 import { fiatNetwork, formerNetwork } from './banks.ts'
 import { type Life, lifeOf, type Moment } from './lives.ts'
 import { owner } from './owners.ts'

@@ -1,5 +1,5 @@
 import { HOUR_MICROS, printDecimal, printInstant } from '@bursar/base'
-import type { RecordInput } from '../contract/resource.ts'
+import type { RecordInput } from '@bursar/contract'
 import { type Life, lifeOf } from './lives.ts'
 import { cycle, drawNumber } from './seeded.ts'
 import type { Story } from './story.ts'

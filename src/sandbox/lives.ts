@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
-import type { RecordInput } from '../contract/resource.ts'
-import type { RecordKind } from '../resources/catalogue.ts'
+import type { RecordInput, RecordKind } from '@bursar/contract'
 import type { Story } from './story.ts'
 
 /** What a record was from a time on, in microseconds: when the operator's system has sent it. */

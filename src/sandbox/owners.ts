@@ -1,4 +1,4 @@
-import type { RecordInput } from '../contract/resource.ts'
+import type { RecordInput } from '@bursar/contract'
 import { cycle } from './seeded.ts'
 
 /** Where an owner lives, with the form of a company there. */

@@ -1,6 +1,5 @@
-import type { RecordInput, Resource } from '../contract/resource.ts'
+import { type RecordInput, type Resource, resources } from '@bursar/contract'
 import { renderRecord } from '../intake/render.ts'
-import { resources } from '../resources/catalogue.ts'
 import type { PastRecords } from '../store/sandbox-state.ts'
 import type { Lives } from './lives.ts'
 

@@ -1,5 +1,5 @@
 import { DAY_MICROS, HOUR_MICROS, largest, printDecimal, printInstant } from '@bursar/base'
-import type { RecordInput } from '../contract/resource.ts'
+import type { RecordInput } from '@bursar/contract'
 import { type Life, lifeOf, type Moment } from './lives.ts'
 import { cycle, drawNumber } from './seeded.ts'
 import { firstOfMonth, type Story } from './story.ts'

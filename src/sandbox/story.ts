@@ -1,5 +1,5 @@
 import { DAY_MICROS, HOUR_MICROS, largest } from '@bursar/base'
-import type { RecordKind } from '../resources/catalogue.ts'
+import type { RecordKind } from '@bursar/contract'
 import { cycle, drawNumber, drawUuid } from './seeded.ts'
 
 /** Acme's newest record of each kind has an id that is easy to remember. */

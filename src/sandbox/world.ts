@@ -1,5 +1,4 @@
-import type { RecordInput } from '../contract/resource.ts'
-import type { RecordKind } from '../resources/catalogue.ts'
+import type { RecordInput, RecordKind } from '@bursar/contract'
 import { depositAddresses } from './deposit-addresses.ts'
 import { depositInstructions } from './deposit-instructions.ts'
 import { fiatAccounts } from './fiat-accounts.ts'

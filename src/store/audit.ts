@@ -1,5 +1,5 @@
 import type { Clock, Metrics } from '@bursar/base'
-import type { AuditEntry } from '../contract/audit-entry.ts'
+import type { AuditEntry } from '@bursar/contract'
 
 /** A place in a chain: the digest of the line covers every line before it. */
 export type AuditHead = {

@@ -1,5 +1,5 @@
 import { type Background, getOrInsert, limits, systemTime, turn } from '@bursar/base'
-import type { Tenant } from '../contract/principal.ts'
+import type { Tenant } from '@bursar/contract'
 
 /** Tells readers when a customer has new versions. However many wait, they share one timer. */
 export type ChangeWatch = {

@@ -1,5 +1,4 @@
-import type { Deed } from '../contract/audit-entry.ts'
-import { Problem } from '../contract/problem.ts'
+import { type Deed, Problem } from '@bursar/contract'
 import { NothingChanged } from './unavailable.ts'
 
 /** The audit log needs an entry of a deed although it has failed. The cause is what is answered. */

@@ -1,5 +1,5 @@
 import type { CryptoNetwork } from '@bursar/base'
-import type { Tenant } from '../contract/principal.ts'
+import type { Tenant } from '@bursar/contract'
 import type { Recovery } from './credentials.ts'
 
 /** A stored quote. Figures are decimal text, instants are microseconds since 1970, UTC. */

@@ -1,4 +1,4 @@
-import type { ImportState, RunningState, WaitCode } from '../contract/import-states.ts'
+import type { ImportState, RunningState, WaitCode } from '@bursar/contract'
 
 /** A client of the operator, or the user of a command. */
 export type Importer =

@@ -1,5 +1,5 @@
 import type { Background, Clock, Logger, Metrics } from '@bursar/base'
-import { resources } from '../resources/catalogue.ts'
+import { resources } from '@bursar/contract'
 import { openAcross } from './across/across-records.ts'
 import { type ChangeSource, openChangeWatch } from './change-watch.ts'
 import { openCountComparison } from './customers/compare-counts.ts'

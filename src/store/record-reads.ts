@@ -1,4 +1,4 @@
-import type { AuditActor } from '../contract/audit-entry.ts'
+import type { AuditActor } from '@bursar/contract'
 
 /** That somebody saw a record in full, or a list that may have had it. Microseconds. */
 export type RecordRead = {

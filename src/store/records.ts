@@ -1,5 +1,4 @@
-import type { Tenant } from '../contract/principal.ts'
-import type { ListView, Resource, View } from '../contract/resource.ts'
+import type { ListView, Resource, Tenant, View } from '@bursar/contract'
 import type { ChangeWatch } from './change-watch.ts'
 import type { ChecksumScan } from './integrity/checksum-scan.ts'
 import type { HeldFault } from './integrity/compare-held.ts'

@@ -1,4 +1,4 @@
-import type { Resource } from '../contract/resource.ts'
+import type { Resource } from '@bursar/contract'
 import type { ClientOrigin, StorableRecord } from './records/import.ts'
 
 /** New records of one kind, rendered. */

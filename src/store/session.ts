@@ -1,4 +1,4 @@
-import type { Tenant } from '../contract/principal.ts'
+import type { Tenant } from '@bursar/contract'
 import { isTrue, type NamedRow } from './row.ts'
 
 /** A value of a statement. A number is whole. */

@@ -1,5 +1,4 @@
-import type { OperatorWork } from '../contract/operation.ts'
-import { noneFound } from '../contract/problem.ts'
+import { noneFound, type OperatorWork } from '@bursar/contract'
 import { doing } from '../store/deed.ts'
 import type { FeeQuoteStore } from '../store/fee-quotes.ts'
 import { describeQuote } from './describe-quote.ts'

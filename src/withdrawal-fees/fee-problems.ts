@@ -1,6 +1,6 @@
 import { commandHint, printInstant } from '@bursar/base'
+import { echo, noneFound, type Problem, problem } from '@bursar/contract'
 import type { QuoteRefusal, QuoteRequest } from '@bursar/fees'
-import { echo, noneFound, type Problem, problem } from '../contract/problem.ts'
 import type { BoundMember, Consumed, FeeQuote } from '../store/fee-quotes.ts'
 
 /** The problem of a refused quote, with the figures that the caller needs for the next attempt. */

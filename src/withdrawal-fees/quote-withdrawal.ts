@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { type Clock, isCryptoNetwork, printInstant } from '@bursar/base'
+import type { BodyInput, Principal, Work } from '@bursar/contract'
 import {
   type AddressPolicy,
   type FeeBasis,
@@ -8,8 +9,6 @@ import {
   traitsOf,
 } from '@bursar/fees'
 import { v7 as timeOrderedUuid } from 'uuid'
-import type { BodyInput, Work } from '../contract/operation.ts'
-import type { Principal } from '../contract/principal.ts'
 import type { FeeQuoteStore, NewFeeQuote } from '../store/fee-quotes.ts'
 import { quoteProblem, tooManyOpenQuotes } from './fee-problems.ts'
 

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { operatorScopes } from '../../src/contract/scopes.ts'
-import { recordKinds } from '../../src/resources/catalogue.ts'
+import { operatorScopes, recordKinds } from '@bursar/contract'
 import type { SampleCustomer } from '../../src/sandbox/world.ts'
 import { verifyTarget } from '../../src/verify/verify-target.ts'
 import { acme, borealis } from '../support/harness.ts'

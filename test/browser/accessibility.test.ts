@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe } from 'node:test'
-import { recordKinds as kinds } from '../../src/resources/catalogue.ts'
+import { recordKinds as kinds } from '@bursar/contract'
 import { fixtureIds } from '../../src/sandbox/story.ts'
 import { untilHolds } from '../support/until.ts'
 import { axeFaults, browserTest, type ConsolePage, openBrowsing } from './support/browse.ts'

@@ -56,18 +56,22 @@ function insertBefore(copy: Copy, file: string, anchor: string, line: string): v
 /** The numbers are those of the recipe. What only people read is left out. */
 function addPayouts(copy: Copy): void {
   // 1 and 3
-  copyRenamed(copy, 'src/resources/issuer-quote-execution.ts', 'src/resources/payout.ts')
-  repeatLines(copy, 'src/resources/catalogue.ts')
+  copyRenamed(
+    copy,
+    'packages/contract/src/resources/issuer-quote-execution.ts',
+    'packages/contract/src/resources/payout.ts',
+  )
+  repeatLines(copy, 'packages/contract/src/resources/catalogue.ts')
   // 4
   const steps = 'src/store/schema/steps.ts'
   const list = /(const laterSteps: .* = \[)([^\]]*)\]/
   write(copy, steps, read(copy, steps).replace(list, `$1$2{ createKind: 'payouts' }]`))
   // 5
-  repeatLines(copy, 'src/contract/scopes.ts')
+  repeatLines(copy, 'packages/contract/src/scopes.ts')
   // 6
-  const operation = 'src/operations/list-issuer-quote-executions.ts'
-  copyRenamed(copy, operation, 'src/operations/list-payouts.ts')
-  repeatLines(copy, 'src/operations/index.ts')
+  const operation = 'packages/contract/src/operations/list-issuer-quote-executions.ts'
+  copyRenamed(copy, operation, 'packages/contract/src/operations/list-payouts.ts')
+  repeatLines(copy, 'packages/contract/src/operations/index.ts')
   addToContract(copy)
   // 7
   copyRenamed(copy, 'src/sandbox/issuer-quotes.ts', 'src/sandbox/payouts.ts')
@@ -104,7 +108,7 @@ const suite = [
   'test/store/schema.test.ts',
   'test/store/kept-stores.test.ts',
   `test/store/${testStore}/query-plans.test.ts`,
-  'test/contract/declarations.test.ts',
+  'packages/contract/test/declarations.test.ts',
   'test/contract/cross-tenant.test.ts',
   'test/contract/walk-law.test.ts',
   'test/contract/openapi.test.ts',

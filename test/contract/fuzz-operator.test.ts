@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { operatorScopes } from '@bursar/contract'
 import fc from 'fast-check'
-import { operatorScopes } from '../../src/contract/scopes.ts'
 import { documents } from '../support/check-answers.ts'
 import { type Document, type DocumentedOperation, resolveSchema } from '../support/documented.ts'
 import { anyTexts, oddPieces, pairsOf, queryOf, validTexts } from '../support/generated-requests.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { beforeEach, describe, test } from 'node:test'
+import { fiatAccount } from '../../packages/contract/src/resources/fiat-account.ts'
 import { importEntries } from '../../src/intake/files/import-file.ts'
-import { fiatAccount } from '../../src/resources/fiat-account.ts'
 import type { CustomerRecords } from '../../src/store/records.ts'
 import { describeService } from '../support/describe-service.ts'
 import { acme, borealis } from '../support/harness.ts'

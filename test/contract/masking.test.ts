@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { RecordInput } from '../../src/contract/resource.ts'
+import type { RecordInput } from '@bursar/contract'
 import { describeService } from '../support/describe-service.ts'
 import { lists } from '../support/operation-calls.ts'
 import { readAllPages } from '../support/read-all-pages.ts'

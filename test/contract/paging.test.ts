@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { ListOperation } from '../../src/contract/operation.ts'
+import type { ListOperation } from '@bursar/contract'
 import { assertParameterErrors } from '../support/assert-answer.ts'
 import { describeService } from '../support/describe-service.ts'
 import { acme, borealis, type Called } from '../support/harness.ts'

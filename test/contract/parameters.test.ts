@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { ListOperation, Operation } from '../../src/contract/operation.ts'
+import type { ListOperation, Operation } from '@bursar/contract'
 import { assertParameterErrors, assertProblem, errorOf } from '../support/assert-answer.ts'
 import { contractReads } from '../support/contract.ts'
 import { describeService } from '../support/describe-service.ts'

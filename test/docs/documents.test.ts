@@ -3,10 +3,15 @@ import { existsSync, globSync, readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { describe, test } from 'node:test'
 import { limits, settings } from '@bursar/base'
-import { conflictCodes, faultCodes, recordFaultCodes } from '../../src/contract/fault-codes.ts'
-import { problemTypes, statusGuides } from '../../src/contract/problem.ts'
-import { operations } from '../../src/operations/index.ts'
-import { resources } from '../../src/resources/catalogue.ts'
+import {
+  conflictCodes,
+  faultCodes,
+  operations,
+  problemTypes,
+  recordFaultCodes,
+  resources,
+  statusGuides,
+} from '@bursar/contract'
 import { bannerOf } from '../../src/sandbox/banner.ts'
 import { fixtureIds } from '../../src/sandbox/story.ts'
 import { worldRecords } from '../../src/sandbox/world.ts'

@@ -9,7 +9,7 @@ import type {
   AuditActor,
   AuditEntry,
   AuditOutcome,
-} from '../../src/contract/audit-entry.ts'
+} from '../../packages/contract/src/audit-entry.ts'
 
 /** examples/vector: the mapping is run by Vector's own language, the configuration is not. */
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { asTenant } from '../../src/contract/principal.ts'
+import { asTenant } from '@bursar/contract'
 import type { EventsQuery } from '../../src/events/find-events.ts'
 import { openSharedReads, type PlainValue } from '../../src/events/shared-reads.ts'
 import { turn, until } from '../support/until.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openLog, systemTime } from '@bursar/base'
-import { customerScopes } from '../../src/contract/scopes.ts'
+import { customerScopes } from '@bursar/contract'
 import { startService } from '../../src/service.ts'
 import { freePort } from '../support/free-port.ts'
 import { configOf } from '../support/harness.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { customerScopes } from '../../src/contract/scopes.ts'
+import { customerScopes } from '@bursar/contract'
 import { delayReplay } from '../support/delay-replay.ts'
 import { isLong } from '../support/long.ts'
 import type { PostgresServer } from '../support/postgres-server.ts'

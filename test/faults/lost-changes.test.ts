@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as passing } from 'node:timers/promises'
-import { operatorScopes } from '../../src/contract/scopes.ts'
+import { operatorScopes } from '@bursar/contract'
 import type { PostgresServer } from '../support/postgres-server.ts'
 import { runProgram } from '../support/program.ts'
 import { aFiatAccount, anId } from '../support/records.ts'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { operatorScopes } from '../../src/contract/scopes.ts'
+import { operatorScopes } from '@bursar/contract'
 import { longTest } from '../support/long.ts'
 import { untilHolds } from '../support/until.ts'
 import { createSchema, openDeployment, tokenOf, untilLevel } from './support/cluster.ts'

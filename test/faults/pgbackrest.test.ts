@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { operatorScopes } from '../../src/contract/scopes.ts'
+import { operatorScopes } from '@bursar/contract'
 import { longTest } from '../support/long.ts'
 import { withdrawal } from '../support/operation-calls.ts'
 import { runProgram } from '../support/program.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { operatorScopes } from '../../src/contract/scopes.ts'
+import { operatorScopes } from '@bursar/contract'
 import type { PostgresServer } from '../support/postgres-server.ts'
 import { untilHolds } from '../support/until.ts'
 import { quote } from './support/acts.ts'

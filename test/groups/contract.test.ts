@@ -1,8 +1,3 @@
 import { runGroup } from '../support/run-group.ts'
 
-await runGroup(
-  import.meta,
-  'sqlite',
-  'contract/{declarations,declared-names}.test.ts',
-  'contract/!(declarations|declared-names).test.ts',
-)
+await runGroup(import.meta, 'sqlite', 'contract/!(declarations|declared-names).test.ts')

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
-import { writeScope } from '../../src/operations/ingest/stored-records.ts'
+import { writeScope } from '../../packages/contract/src/operations/ingest/stored-records.ts'
 import { addCustomerClient } from '../support/customer-client.ts'
 import { describeService } from '../support/describe-service.ts'
 import { isLong } from '../support/long.ts'

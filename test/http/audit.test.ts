@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { AuditEntry } from '../../src/contract/audit-entry.ts'
-import { operatorScopes } from '../../src/contract/scopes.ts'
+import { type AuditEntry, operatorScopes } from '@bursar/contract'
 import { auditOf, changeAuditLog } from '../support/audit.ts'
 import { describeService } from '../support/describe-service.ts'
 import { acme, openPlace, startServiceAt, type TestService } from '../support/harness.ts'

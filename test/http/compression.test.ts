@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib'
-import type { Answer } from '../../src/contract/request.ts'
+import type { Answer } from '@bursar/contract'
 import { openCompression } from '../../src/http/server/compress.ts'
 import { type Coding, negotiateCoding } from '../../src/http/server/content-coding.ts'
 import { describeService } from '../support/describe-service.ts'

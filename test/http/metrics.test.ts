@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { openMovableClock } from '@bursar/base'
+import {
+  ingestOperations,
+  operations,
+  operatorScopes,
+  sandboxOperations,
+  statusGuides,
+} from '@bursar/contract'
 import { type Family, families } from '../../packages/base/src/metrics/families.ts'
-import { statusGuides } from '../../src/contract/problem.ts'
-import { operatorScopes } from '../../src/contract/scopes.ts'
-import { operations } from '../../src/operations/index.ts'
-import { ingestOperations } from '../../src/operations/ingest/index.ts'
-import { sandboxOperations } from '../../src/operations/sandbox/index.ts'
 import { describeService } from '../support/describe-service.ts'
 import { acme, borealis, callUrl, startTestService, type TestService } from '../support/harness.ts'
 import { type MetricsText, readMetrics } from '../support/metrics-text.ts'

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { describe, type TestContext, test } from 'node:test'
 import { limits, openLog } from '@bursar/base'
-import type { Answer, Route } from '../../src/contract/request.ts'
+import type { Answer, Route } from '@bursar/contract'
 import { staticDocument } from '../../src/http/documents/static-document.ts'
 import { buildServer } from '../../src/http/server/build-server.ts'
 import {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { problem } from '../../src/contract/problem.ts'
+import { problem } from '@bursar/contract'
 import { notesOf, outcomeOfError, outcomeOfReport } from '../../src/intake/note-import.ts'
 import { ImportCancelled, type RunningImport } from '../../src/store/imports.ts'
 import { NothingChanged, StoreUnavailable } from '../../src/store/unavailable.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openMovableClock, systemRandom } from '@bursar/base'
-import { customerScopes, operatorScopes } from '../../src/contract/scopes.ts'
+import { customerScopes, operatorScopes } from '@bursar/contract'
 import { createSampleClient } from '../../src/oauth/clients/clients.ts'
 import { orderFaults, orderOf } from '../support/change-order.ts'
 import { fetchToken, startTestService, type TestService } from '../support/harness.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { asTenant } from '../../src/contract/principal.ts'
+import { asTenant } from '@bursar/contract'
 import { openCheckedTokens } from '../../src/oauth/tokens/checked-tokens.ts'
 import type { Client } from '../../src/store/credentials.ts'
 

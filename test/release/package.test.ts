@@ -14,7 +14,7 @@ import {
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { after, before, describe, test } from 'node:test'
-import { listFiatAccounts } from '../../src/operations/list-fiat-accounts.ts'
+import { listFiatAccounts } from '../../packages/contract/src/operations/list-fiat-accounts.ts'
 import { cacheFile, programScript } from '../../tools/package/program-script.ts'
 import { acme, callUrl, fetchToken, temporaryFolder } from '../support/harness.ts'
 import { whilePacking } from '../support/while-packing.ts'

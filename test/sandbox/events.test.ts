@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { recordKinds } from '../../src/resources/catalogue.ts'
+import { recordKinds } from '@bursar/contract'
 import { samples } from '../support/records.ts'
 import { describeSandbox, ndjson } from '../support/sandbox-control.ts'
 

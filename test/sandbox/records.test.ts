@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { limits } from '@bursar/base'
-import { recordKinds } from '../../src/resources/catalogue.ts'
+import { recordKinds } from '@bursar/contract'
 import { assertProblem } from '../support/assert-answer.ts'
 import { aFiatAccount, anId, samples } from '../support/records.ts'
 import { accountIds, describeSandbox, ndjson } from '../support/sandbox-control.ts'

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { DAY_MICROS, largest, parseDecimal, parseInstant } from '@bursar/base'
-import type { RecordInput } from '../../src/contract/resource.ts'
+import { type RecordInput, resources } from '@bursar/contract'
 import { recordCheck } from '../../src/intake/check.ts'
-import { resources } from '../../src/resources/catalogue.ts'
 import { currentRecords, displayNames, sampleLives, worldLives } from '../../src/sandbox/world.ts'
 import { rules } from '../support/record-store.ts'
 

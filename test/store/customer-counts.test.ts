@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { asTenant } from '../../src/contract/principal.ts'
-import { lists } from '../../src/operations/index.ts'
+import { asTenant, lists } from '@bursar/contract'
 import type { ErasePlace } from '../../src/store/records/erasure.ts'
 import { seeded } from '../model/model.ts'
 import { describeStore } from '../support/describe-store.ts'

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { asTenant } from '../../src/contract/principal.ts'
-import { eventKinds, eventTypeOf } from '../../src/resources/event-types.ts'
+import { asTenant, eventKinds, eventTypeOf } from '@bursar/contract'
 import {
   type EventSelection,
   EventsUnknown,

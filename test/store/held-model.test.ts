@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
 import { after, before, test } from 'node:test'
-import type { RecordInput } from '../../src/contract/resource.ts'
+import type { RecordInput } from '@bursar/contract'
 import { type Seeded, seeded } from '../model/model.ts'
 import { isLong } from '../support/long.ts'
 import { openTestStore, resourceOf, type TestStore } from '../support/record-store.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { resources } from '@bursar/contract'
 import { checkStored } from '../../src/intake/check-stored.ts'
-import { resources } from '../../src/resources/catalogue.ts'
 import type { ErasePlace } from '../../src/store/records/erasure.ts'
 import { describeStore } from '../support/describe-store.ts'
 import { resourceOf } from '../support/record-store.ts'

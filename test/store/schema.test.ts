@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
-import { resources } from '../../src/resources/catalogue.ts'
+import { resources } from '@bursar/contract'
 import type { Dialect } from '../../src/store/dialect.ts'
 import { dialect as postgresDialect } from '../../src/store/postgres/dialect.ts'
 import {

@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite'
 import { systemTime } from '@bursar/base'
-import type { AuditEntry } from '../../src/contract/audit-entry.ts'
+import type { AuditEntry } from '@bursar/contract'
 import { openAuditReader } from '../../src/store/audit/open-audit-reader.ts'
 import { openRecordReads } from '../../src/store/audit/open-record-reads.ts'
 import type { AuditLine, AuditReader } from '../../src/store/audit.ts'

@@ -1,5 +1,5 @@
 import { DatabaseSync } from 'node:sqlite'
-import { resources } from '../../src/resources/catalogue.ts'
+import { resources } from '@bursar/contract'
 import type { Dialect } from '../../src/store/dialect.ts'
 import { withPrimary } from '../../src/store/postgres/cluster/with-primary.ts'
 import { dialect as postgresDialect } from '../../src/store/postgres/dialect.ts'

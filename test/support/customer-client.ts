@@ -1,5 +1,5 @@
 import { systemRandom } from '@bursar/base'
-import { customerScopes } from '../../src/contract/scopes.ts'
+import { customerScopes } from '@bursar/contract'
 import { createSampleClient } from '../../src/oauth/clients/clients.ts'
 import type { SampleCustomer } from '../../src/sandbox/world.ts'
 import type { TestService } from './harness.ts'

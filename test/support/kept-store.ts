@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { printInstant, systemRandom, systemTime } from '@bursar/base'
-import { customerScopes } from '../../src/contract/scopes.ts'
+import { customerScopes } from '@bursar/contract'
 import { createSampleClient } from '../../src/oauth/clients/clients.ts'
 import type { SampleCustomer } from '../../src/sandbox/world.ts'
 import { startService } from '../../src/service.ts'

@@ -1,5 +1,10 @@
-import type { GetOperation, ListOperation, Operation } from '../../src/contract/operation.ts'
-import { gets, lists } from '../../src/operations/index.ts'
+import {
+  type GetOperation,
+  gets,
+  type ListOperation,
+  lists,
+  type Operation,
+} from '@bursar/contract'
 import type { TestService } from './harness.ts'
 
 /** Queries and paths for tests that loop over the operations. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { ListOperation } from '../../src/contract/operation.ts'
+import type { ListOperation } from '@bursar/contract'
 import type { SampleCustomer } from '../../src/sandbox/world.ts'
 import { acme, type Called, type TestService } from './harness.ts'
 import { type Pairs, pathOf } from './operation-calls.ts'

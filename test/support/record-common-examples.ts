@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { problem } from '../../src/contract/problem.ts'
+import { problem } from '@bursar/contract'
 import type { Example, OperationExamples } from '../../src/http/documents/openapi-examples.ts'
 import { problemOf, renderProblem } from '../../src/http/server/respond.ts'
 import { StoreUnavailable } from '../../src/store/unavailable.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { systemTime } from '@bursar/base'
+import { getEvent, listEvents } from '@bursar/contract'
 import type { Example, OperationExamples } from '../../src/http/documents/openapi-examples.ts'
-import { getEvent, listEvents } from '../../src/operations/list-events.ts'
 import type { PruneKey } from '../../src/store/records/history.ts'
 import type { TestService } from './harness.ts'
 import { operatorToken } from './operator-token.ts'

@@ -1,12 +1,19 @@
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import type { BoundOperator } from '@bursar/base'
-import type { GetOperation, ListOperation, Operation } from '../../src/contract/operation.ts'
+import {
+  createCryptoWithdrawalFee,
+  type GetOperation,
+  getEvent,
+  gets,
+  type ListOperation,
+  listEvents,
+  lists,
+  type Operation,
+  operations,
+} from '@bursar/contract'
 import type { Example, OperationExamples } from '../../src/http/documents/openapi-examples.ts'
 import { problemOf, renderProblem } from '../../src/http/server/respond.ts'
-import { createCryptoWithdrawalFee } from '../../src/operations/create-crypto-withdrawal-fee.ts'
-import { gets, lists, operations } from '../../src/operations/index.ts'
-import { getEvent, listEvents } from '../../src/operations/list-events.ts'
 import { StoreUnavailable } from '../../src/store/unavailable.ts'
 import { acme, startTestService, type TestService } from './harness.ts'
 import { acmeIdOf, callOf, pathOf, withdrawal } from './operation-calls.ts'

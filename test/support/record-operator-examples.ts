@@ -1,18 +1,19 @@
 import assert from 'node:assert/strict'
 import { parseInstant, programName } from '@bursar/base'
-import { operatorScopes } from '../../src/contract/scopes.ts'
-import type { Example, OperationExamples } from '../../src/http/documents/openapi-examples.ts'
-import { renderProblem } from '../../src/http/server/respond.ts'
-import { readsOf } from '../../src/operations/ingest/list-record-reads.ts'
-import { listOfAll } from '../../src/operations/ingest/listed-records.ts'
-import { historyOf, listPastRecords } from '../../src/operations/ingest/record-histories.ts'
 import {
+  callsOf,
   cancelImport,
   getImport,
+  historyOf,
   listImports,
-} from '../../src/operations/ingest/registered-imports.ts'
-import { callsOf } from '../../src/operations/ingest/stored-records.ts'
-import { resources } from '../../src/resources/catalogue.ts'
+  listOfAll,
+  listPastRecords,
+  operatorScopes,
+  readsOf,
+  resources,
+} from '@bursar/contract'
+import type { Example, OperationExamples } from '../../src/http/documents/openapi-examples.ts'
+import { renderProblem } from '../../src/http/server/respond.ts'
 import { consumeProblem } from '../../src/withdrawal-fees/fee-problems.ts'
 import type { TestService } from './harness.ts'
 import { quoteFee, withdrawal } from './operation-calls.ts'

@@ -2,14 +2,19 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { type Clock, openLog, systemTime } from '@bursar/base'
-import type { RecordInput, RecordRules, Resource } from '../../src/contract/resource.ts'
+import {
+  type RecordInput,
+  type RecordKind,
+  type RecordRules,
+  type Resource,
+  resources,
+} from '@bursar/contract'
 import type { Entry } from '../../src/intake/entry.ts'
 import {
   type EntryOptions,
   type ImportReport,
   importEntries,
 } from '../../src/intake/files/import-file.ts'
-import { type RecordKind, resources } from '../../src/resources/catalogue.ts'
 import { openServers } from '../../src/store/postgres/cluster/servers.ts'
 import {
   operatorSessions,

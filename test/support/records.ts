@@ -1,5 +1,4 @@
-import type { RecordInput } from '../../src/contract/resource.ts'
-import type { RecordKind } from '../../src/resources/catalogue.ts'
+import type { RecordInput, RecordKind } from '@bursar/contract'
 
 /** The smallest valid record of each kind, with the given members replaced. */
 

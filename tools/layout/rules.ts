@@ -257,7 +257,7 @@ export const adapterParts = ['session', 'dialect', 'page-query', 'fee-quotes', '
 export const keptSmall: Readonly<Record<string, string>> = {
   'src/main.ts': 'bin.ts runs on every Node, and imports it on the right one',
   'src/cli/': 'one file for each command',
-  'src/operations/': 'a declaration',
+  'packages/contract/src/operations/': 'a declaration',
   'packages/fees/src/sources/networks/': 'one file for each family of networks',
   'src/http/pipeline/': 'a step of the pipeline',
   'src/http/server/': 'one thing that every request or answer passes',

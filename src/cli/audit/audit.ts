@@ -1,6 +1,6 @@
 import { isPrintable, limits, parseInstant, printInstant } from '@bursar/base'
+import { auditActions } from '@bursar/contract'
 import { type Command, Option } from 'commander'
-import { auditActions } from '../../contract/audit-entry.ts'
 import type { AuditReader } from '../../store/audit.ts'
 import { type CommonOptions, newCommand, refuseUsage } from '../options.ts'
 import type { Output } from '../output.ts'

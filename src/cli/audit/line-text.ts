@@ -1,5 +1,5 @@
 import { counted, printable, printInstant } from '@bursar/base'
-import type { AuditActor, AuditEntry } from '../../contract/audit-entry.ts'
+import type { AuditActor, AuditEntry } from '@bursar/contract'
 import type { AuditLine } from '../../store/audit.ts'
 
 /** Ids that one line of text names. The JSON has all of them. */

@@ -1,5 +1,5 @@
 import { isPrintable } from '@bursar/base'
-import { type AuditEntry, auditActions } from '../../contract/audit-entry.ts'
+import { type AuditEntry, auditActions } from '@bursar/contract'
 import type { ReadLine } from '../../store/audit.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { limits, systemTime } from '@bursar/base'
-import type { AuditEntry } from '../../contract/audit-entry.ts'
+import type { AuditEntry } from '@bursar/contract'
 import type { AuditLine, AuditPart, AuditReader } from '../../store/audit.ts'
 import { parseEntry } from './parse-entry.ts'
 

@@ -11,9 +11,9 @@ import {
   openLog,
   parseInstant,
 } from '@bursar/base'
+import { resources } from '@bursar/contract'
 import type { Command } from 'commander'
 import { checkStored, listFaults, type StoredReport } from '../../intake/check-stored.ts'
-import { resources } from '../../resources/catalogue.ts'
 import type { StoreFiles } from '../../store/opened-stores.ts'
 import { type StoreDeps, type Stores, storeFiles } from '../../stores.ts'
 import { type CommonOptions, newCommand } from '../options.ts'

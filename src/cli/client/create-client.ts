@@ -1,6 +1,6 @@
 import { readTextFile } from '@bursar/base'
+import { operatorScopes } from '@bursar/contract'
 import type { Command } from 'commander'
-import { operatorScopes } from '../../contract/scopes.ts'
 import { createClient, readClientKeys } from '../../oauth/clients/clients.ts'
 import type { ClientMethod } from '../../store/credentials.ts'
 import { type CommonOptions, isPrintable, newCommand, refuseUsage } from '../options.ts'

@@ -1,6 +1,6 @@
 import { type Config, limits, logLevels, openLog, readPostgresUrl } from '@bursar/base'
+import type { AuditActor, AuditEntry } from '@bursar/contract'
 import type { Command } from 'commander'
-import type { AuditActor, AuditEntry } from '../../contract/audit-entry.ts'
 import { openHeads } from '../../store/audit/report-audit.ts'
 import type { AuditLog } from '../../store/audit.ts'
 import { CommandFailed } from '../output.ts'

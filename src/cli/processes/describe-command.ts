@@ -1,9 +1,7 @@
 import { basename } from 'node:path'
 import { printable } from '@bursar/base'
+import { type AuditCommand, recordKinds, uuid } from '@bursar/contract'
 import type { Command } from 'commander'
-import type { AuditCommand } from '../../contract/audit-entry.ts'
-import { uuid } from '../../contract/fields.ts'
-import { recordKinds } from '../../resources/catalogue.ts'
 
 /** The options whose values hold no secret, no account number and no URL. */
 const shownOptions = new Set([

@@ -1,8 +1,8 @@
 import cluster, { type Worker } from 'node:cluster'
 import { limits, systemTime } from '@bursar/base'
 import type { MetricsRegistry } from '@bursar/base/open-metrics'
+import { problem } from '@bursar/contract'
 import { ClusterRegistry, type PrometheusContentType } from '@prometheus-io/client'
-import { problem } from '../../contract/problem.ts'
 
 /** What a worker asks the first process for, and its answer. Without `text` it has failed. */
 type Wanted = { readonly wantedMetrics: number }

@@ -1,6 +1,5 @@
 import { type Background, type JobState, printInstant, type RequestMinutes } from '@bursar/base'
-import { problem } from '../../contract/problem.ts'
-import { jsonAnswer, type Route } from '../../contract/request.ts'
+import { jsonAnswer, problem, type Route } from '@bursar/contract'
 
 /** A part of readiness. `check` rejects with the reason when the part does not work. */
 export type ReadinessCheck = {

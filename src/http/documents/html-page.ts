@@ -1,4 +1,4 @@
-import type { Route } from '../../contract/request.ts'
+import type { Route } from '@bursar/contract'
 
 /** The headers of a page that runs its own scripts only and that no other site can embed. */
 export const htmlHeaders = (rules: readonly string[]) => ({

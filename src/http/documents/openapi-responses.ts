@@ -1,6 +1,5 @@
+import { answerHeaders, type Operation } from '@bursar/contract'
 import type { TSchema } from 'typebox'
-import { answerHeaders } from '../../contract/answers.ts'
-import type { Operation } from '../../contract/operation.ts'
 import type { AnswerExamples } from './openapi-examples.ts'
 import { addComponent, type Components, plainSchema } from './openapi-schemas.ts'
 

@@ -1,4 +1,4 @@
-import type { Route } from '../../contract/request.ts'
+import type { Route } from '@bursar/contract'
 import { customerApi, type DocumentedApi, openApiDocument } from './openapi.ts'
 import { asOpenApi30 } from './openapi-3.0.ts'
 import { staticDocument } from './static-document.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
+import { type Body, capitalised } from '@bursar/contract'
 import type { TSchema } from 'typebox'
-import { type Body, capitalised } from '../../contract/operation.ts'
 
 /** The schemas that a document shows once, by name. */
 export type Components = Map<string, object>

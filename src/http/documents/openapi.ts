@@ -1,11 +1,18 @@
 import { version } from '@bursar/base'
+import {
+  type ArrayField,
+  type Body,
+  capitalised,
+  type Field,
+  ingestOperations,
+  type Operation,
+  operations,
+  operatorScopes,
+  type RawBody,
+  readScopes,
+  sandboxOperations,
+} from '@bursar/contract'
 import type { TSchema } from 'typebox'
-import type { ArrayField, Field } from '../../contract/fields.ts'
-import { type Body, capitalised, type Operation, type RawBody } from '../../contract/operation.ts'
-import { operatorScopes, readScopes } from '../../contract/scopes.ts'
-import { operations } from '../../operations/index.ts'
-import { ingestOperations } from '../../operations/ingest/index.ts'
-import { sandboxOperations } from '../../operations/sandbox/index.ts'
 import { type AnswerExamples, examplesOf, openAnswerExamples } from './openapi-examples.ts'
 import { headerComponents, responsesOf } from './openapi-responses.ts'
 import { addComponent, bodySchema, type Components, plainSchema } from './openapi-schemas.ts'

@@ -4,10 +4,10 @@ import {
   type ProblemSlug,
   problem,
   problemTypes,
+  type Route,
   reasonOf,
   statusGuides,
-} from '../../contract/problem.ts'
-import type { Route } from '../../contract/request.ts'
+} from '@bursar/contract'
 import { recordedProblems } from './openapi-examples.ts'
 import { staticDocument } from './static-document.ts'
 

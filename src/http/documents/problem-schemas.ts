@@ -1,7 +1,6 @@
 import { limits } from '@bursar/base'
+import { about, component, enumMember, faultCodes, recordFaultCodes } from '@bursar/contract'
 import { type TSchema, Type } from 'typebox'
-import { faultCodes, recordFaultCodes } from '../../contract/fault-codes.ts'
-import { about, component, enumMember } from '../../contract/members.ts'
 
 /** The schema of the problems of an API, with the facts that several of them have. */
 const problemOf = (facts: Readonly<Record<string, TSchema>>): TSchema =>

@@ -1,8 +1,7 @@
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip, zstdCompress } from 'node:zlib'
 import { limits } from '@bursar/base'
-import type { PublicDocument } from '../../contract/document.ts'
-import type { Answer, Request, Route } from '../../contract/request.ts'
+import type { Answer, PublicDocument, Request, Route } from '@bursar/contract'
 import { type Coding, negotiateCoding } from '../server/content-coding.ts'
 import { unlessMatched } from '../server/respond.ts'
 

@@ -1,13 +1,15 @@
 import { limits } from '@bursar/base'
-import type { Operation } from '../../contract/operation.ts'
-import type { Caller, OperatorPrincipal } from '../../contract/principal.ts'
-import { type Problem, problem } from '../../contract/problem.ts'
 import {
   authorizationHeaders,
+  type Caller,
+  type Operation,
+  type OperatorPrincipal,
+  type Problem,
+  problem,
   queryNames,
   type Request,
   type Trace,
-} from '../../contract/request.ts'
+} from '@bursar/contract'
 
 /**
  * Finds the caller of a token, or says in a word why it is refused: `expired` or another cause. A

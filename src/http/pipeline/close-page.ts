@@ -1,8 +1,12 @@
 import { getOrInsert, pageBuffers } from '@bursar/base'
-import type { Operation } from '../../contract/operation.ts'
-import type { Caller, OperatorPrincipal } from '../../contract/principal.ts'
-import { invalidParameters, type ParameterFault } from '../../contract/problem.ts'
-import type { Answer } from '../../contract/request.ts'
+import {
+  type Answer,
+  type Caller,
+  invalidParameters,
+  type Operation,
+  type OperatorPrincipal,
+  type ParameterFault,
+} from '@bursar/contract'
 import {
   type Binding,
   bind,

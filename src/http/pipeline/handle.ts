@@ -1,7 +1,5 @@
 import { limits, step, systemTime } from '@bursar/base'
-import type { Operation } from '../../contract/operation.ts'
-import type { Caller } from '../../contract/principal.ts'
-import type { Answer, Interfere, RateLimit, Request } from '../../contract/request.ts'
+import type { Answer, Caller, Interfere, Operation, RateLimit, Request } from '@bursar/contract'
 import { unlessMatched } from '../server/respond.ts'
 import { bindingOf, closePage, openPage } from './close-page.ts'
 import type { CursorKeys } from './cursor.ts'

@@ -1,5 +1,5 @@
 import { limits, systemTime } from '@bursar/base'
-import type { HeldRight } from '../../contract/operation.ts'
+import type { HeldRight } from '@bursar/contract'
 import { revokedToken } from './authenticate.ts'
 
 /** Watches the right to a request while its work goes on. `end` is for after the work. */

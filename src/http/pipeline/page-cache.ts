@@ -1,4 +1,4 @@
-import type { Answer } from '../../contract/request.ts'
+import type { Answer } from '@bursar/contract'
 
 /** A page as it was answered, its number of records, and what its headers say of the parameters. */
 export type KeptPage = {

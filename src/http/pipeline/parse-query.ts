@@ -1,5 +1,5 @@
 import { attempt, limits } from '@bursar/base'
-import { echo, invalidParameters } from '../../contract/problem.ts'
+import { echo, invalidParameters } from '@bursar/contract'
 
 /** The values by declared parameter, in order and not decoded: most of a hostile query is noise. */
 export type RawQuery = ReadonlyMap<string, readonly string[]>

@@ -1,4 +1,4 @@
-import { invalidParameters } from '../../contract/problem.ts'
+import { invalidParameters } from '@bursar/contract'
 import type { Place } from './cursor.ts'
 
 /** The time of a page of the past, which its cursor has. A cursor of another time is a 400. */

@@ -1,6 +1,5 @@
 import { systemTime } from '@bursar/base'
-import { problem } from '../../contract/problem.ts'
-import type { RateLimit } from '../../contract/request.ts'
+import { problem, type RateLimit } from '@bursar/contract'
 
 const WINDOW_MS = 1000
 

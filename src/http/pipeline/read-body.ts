@@ -1,12 +1,13 @@
 import { attempt, limits, membersAtMost, parseJson, repeatedMembers, scanJson } from '@bursar/base'
-import type { Body, BodyInput } from '../../contract/operation.ts'
 import {
+  type Body,
+  type BodyInput,
   echo,
   invalidParameters,
   type ParameterFault,
   type Problem,
-} from '../../contract/problem.ts'
-import type { Refusal } from '../../contract/schema-refusal.ts'
+  type Refusal,
+} from '@bursar/contract'
 
 /**
  * Reads a request's JSON object as declared, whatever its Content-Type. Throws one 400 that names

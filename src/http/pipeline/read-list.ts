@@ -1,11 +1,19 @@
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
 import { type Clock, limits, type Metrics, printInstant, version } from '@bursar/base'
-import type { GetOperation, ListOperation, WorkInput } from '../../contract/operation.ts'
-import { pastInstant } from '../../contract/past-instant.ts'
-import type { Principal, Tenant } from '../../contract/principal.ts'
-import { echo, problem } from '../../contract/problem.ts'
-import type { Request, ReserveAnswer, Trace } from '../../contract/request.ts'
+import {
+  echo,
+  type GetOperation,
+  type ListOperation,
+  type Principal,
+  pastInstant,
+  problem,
+  type Request,
+  type ReserveAnswer,
+  type Tenant,
+  type Trace,
+  type WorkInput,
+} from '@bursar/contract'
 import type { Page, Revision, Selection } from '../../store/records/page.ts'
 import type { Store } from '../../store/records.ts'
 import { isMatch, unlessMatched } from '../server/respond.ts'

@@ -1,11 +1,15 @@
 import assert from 'node:assert/strict'
 import { type Clock, printInstant } from '@bursar/base'
-import { exporting, fullView } from '../../contract/access.ts'
-import type { PastList } from '../../contract/operation.ts'
-import { pastInstant } from '../../contract/past-instant.ts'
-import { asTenant, type OperatorPrincipal } from '../../contract/principal.ts'
-import { problem } from '../../contract/problem.ts'
-import type { ReserveAnswer } from '../../contract/request.ts'
+import {
+  asTenant,
+  exporting,
+  fullView,
+  type OperatorPrincipal,
+  type PastList,
+  pastInstant,
+  problem,
+  type ReserveAnswer,
+} from '@bursar/contract'
 import { PastUnknown } from '../../store/records/history.ts'
 import type { Store } from '../../store/records.ts'
 import { instantOf } from './past-place.ts'

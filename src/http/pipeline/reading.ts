@@ -1,6 +1,12 @@
-import type { ListOperation, Operation, WorkAnswer, WorkInput } from '../../contract/operation.ts'
-import type { Caller } from '../../contract/principal.ts'
-import type { Answer, Request } from '../../contract/request.ts'
+import type {
+  Answer,
+  Caller,
+  ListOperation,
+  Operation,
+  Request,
+  WorkAnswer,
+  WorkInput,
+} from '@bursar/contract'
 import type { PageRows } from '../../store/records/page.ts'
 import type { Place } from './cursor.ts'
 import type { ListInput } from './validate.ts'

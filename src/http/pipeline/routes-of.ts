@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict'
-import type { Operation, Work } from '../../contract/operation.ts'
-import type { Caller } from '../../contract/principal.ts'
-import type { Route } from '../../contract/request.ts'
+import type { Caller, Operation, Route, Work } from '@bursar/contract'
 import { type Api, handle } from './handle.ts'
 import type { Reading } from './reading.ts'
 

@@ -1,14 +1,16 @@
 import { type Instant, intersection, limits, rangeOfBound, type TimeRange } from '@bursar/base'
-import type { ArrayField } from '../../contract/fields.ts'
-import type {
-  BodyInput,
-  ListOperation,
-  Operation,
-  ParameterValue,
-} from '../../contract/operation.ts'
-import { invalidParameters, type ParameterFault, type Problem } from '../../contract/problem.ts'
-import type { Request } from '../../contract/request.ts'
-import type { Refusal } from '../../contract/schema-refusal.ts'
+import {
+  type ArrayField,
+  type BodyInput,
+  invalidParameters,
+  type ListOperation,
+  type Operation,
+  type ParameterFault,
+  type ParameterValue,
+  type Problem,
+  type Refusal,
+  type Request,
+} from '@bursar/contract'
 import type { Selection } from '../../store/records/page.ts'
 import { decodeValue, parseQuery, type RawQuery } from './parse-query.ts'
 import { readBody } from './read-body.ts'

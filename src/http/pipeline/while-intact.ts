@@ -1,4 +1,4 @@
-import type { Route } from '../../contract/request.ts'
+import type { Route } from '@bursar/contract'
 import { doing } from '../../store/deed.ts'
 import type { StoreWatch } from '../../store/opened-stores.ts'
 

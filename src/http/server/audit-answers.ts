@@ -1,5 +1,4 @@
-import type { AuditActor, AuditEntry } from '../../contract/audit-entry.ts'
-import type { Answer, Request, Trace } from '../../contract/request.ts'
+import type { Answer, AuditActor, AuditEntry, Request, Trace } from '@bursar/contract'
 import type { AuditCounts } from '../../store/audit/report-audit.ts'
 import type { AuditLog } from '../../store/audit.ts'
 

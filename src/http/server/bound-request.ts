@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { limits } from '@bursar/base'
-import { type Problem, problem } from '../../contract/problem.ts'
+import { type Problem, problem } from '@bursar/contract'
 
 /** What the router may read: the path alone, and of that no more than a real one can have. */
 export const boundedRouting = {

@@ -10,10 +10,9 @@ import {
   systemTime,
   within,
 } from '@bursar/base'
+import { type Answer, Problem, type Request, type Route, type Trace } from '@bursar/contract'
 import cors from '@fastify/cors'
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify'
-import { Problem } from '../../contract/problem.ts'
-import type { Answer, Request, Route, Trace } from '../../contract/request.ts'
 import type { AuditAnswer } from './audit-answers.ts'
 import { boundedRouting, pathOf } from './bound-request.ts'
 import { type Compress, openCompression } from './compress.ts'

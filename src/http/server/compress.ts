@@ -1,7 +1,7 @@
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip, zstdCompress } from 'node:zlib'
 import { limits } from '@bursar/base'
-import type { Answer } from '../../contract/request.ts'
+import type { Answer } from '@bursar/contract'
 import { type Coding, negotiateCoding } from './content-coding.ts'
 
 /** Compresses an answer if the caller accepts it and it pays, else returns it unchanged. */

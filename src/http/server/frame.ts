@@ -1,6 +1,6 @@
 import { type Logger, systemTime } from '@bursar/base'
+import type { Answer } from '@bursar/contract'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Answer } from '../../contract/request.ts'
 import { cutForwardedFor, pathOf } from './bound-request.ts'
 import type { Draining } from './connections/drain.ts'
 import { peerAddress } from './peer-address.ts'

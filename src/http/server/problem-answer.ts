@@ -1,5 +1,11 @@
-import { Problem, problem, problemOfStatus } from '../../contract/problem.ts'
-import type { Answer, Request, Route } from '../../contract/request.ts'
+import {
+  type Answer,
+  Problem,
+  problem,
+  problemOfStatus,
+  type Request,
+  type Route,
+} from '@bursar/contract'
 import { DeedFailed } from '../../store/deed.ts'
 import { bodyTooLarge } from './refusals.ts'
 import { problemOf, renderProblem } from './respond.ts'

@@ -1,7 +1,7 @@
 import { isIPv6 } from 'node:net'
 import { limits } from '@bursar/base'
+import { type Problem, problem } from '@bursar/contract'
 import type { FastifyRequest } from 'fastify'
-import { type Problem, problem } from '../../contract/problem.ts'
 import { pathRefusal } from './bound-request.ts'
 
 /** Why a request is refused for its headers alone. Route and method come before its body. */

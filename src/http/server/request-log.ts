@@ -1,6 +1,5 @@
 import { type Logger, REQUEST_LINE, type TraceContext } from '@bursar/base'
-import { isFailure } from '../../contract/problem.ts'
-import type { Trace } from '../../contract/request.ts'
+import { isFailure, type Trace } from '@bursar/contract'
 
 export type Served = {
   readonly trace: Trace

@@ -2,9 +2,8 @@ import { randomUUID } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { limits } from '@bursar/base'
+import { problem, type Request } from '@bursar/contract'
 import type { FastifyRequest } from 'fastify'
-import { problem } from '../../contract/problem.ts'
-import type { Request } from '../../contract/request.ts'
 import { pathOf } from './bound-request.ts'
 
 /** The request, free of the web framework. */

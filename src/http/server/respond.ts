@@ -1,6 +1,5 @@
 import { limits, printInstant } from '@bursar/base'
-import { echo, Problem, problem } from '../../contract/problem.ts'
-import { type Answer, jsonAnswer, type Request } from '../../contract/request.ts'
+import { type Answer, echo, jsonAnswer, Problem, problem, type Request } from '@bursar/contract'
 import { PlaceLost } from '../../store/lost-places.ts'
 import { EventsUnknown } from '../../store/records/events.ts'
 import { PastUnknown } from '../../store/records/history.ts'

@@ -1,5 +1,5 @@
 import type { OutgoingHttpHeader, ServerResponse } from 'node:http'
-import type { Answer, Trace } from '../../contract/request.ts'
+import type { Answer, Trace } from '@bursar/contract'
 
 export type Headers = Record<string, OutgoingHttpHeader | undefined>
 

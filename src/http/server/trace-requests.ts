@@ -1,8 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { type Recorder, readTraceparent } from '@bursar/base'
+import { isFailure, type Trace } from '@bursar/contract'
 import type { FastifyRequest } from 'fastify'
-import { isFailure } from '../../contract/problem.ts'
-import type { Trace } from '../../contract/request.ts'
 
 export type TraceRequests = {
   begin(raw: FastifyRequest): Trace

@@ -1,5 +1,5 @@
+import { type Problem, problem } from '@bursar/contract'
 import type { FastifyInstance } from 'fastify'
-import { type Problem, problem } from '../../contract/problem.ts'
 
 /** A 405 with `Allow` where the path has other methods, else a 404. Plugins have routes too. */
 export function openUnknownRoute(server: FastifyInstance): (path: string) => Problem {

@@ -1,5 +1,5 @@
 import { limits } from '@bursar/base'
-import type { Resource } from '../../contract/resource.ts'
+import type { Resource } from '@bursar/contract'
 import {
   type FoundFaults,
   joinFaults,

@@ -1,5 +1,5 @@
 import { counted, limits } from '@bursar/base'
-import type { RecordFault, RecordRules, Resource } from '../../contract/resource.ts'
+import type { RecordFault, RecordRules, Resource } from '@bursar/contract'
 import type {
   ClientOrigin,
   FoundFaults,

@@ -1,7 +1,5 @@
 import { type Logger, limits, systemTime } from '@bursar/base'
-import type { OperatorInput } from '../../contract/operation.ts'
-import type { OperatorPrincipal } from '../../contract/principal.ts'
-import { problem } from '../../contract/problem.ts'
+import { type OperatorInput, type OperatorPrincipal, problem } from '@bursar/contract'
 import type { HttpFault } from '../refused-records.ts'
 
 /**

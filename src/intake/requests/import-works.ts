@@ -1,6 +1,5 @@
 import { limits } from '@bursar/base'
-import type { OperatorInput, OperatorWork } from '../../contract/operation.ts'
-import { noneFound, problem } from '../../contract/problem.ts'
+import { noneFound, type OperatorInput, type OperatorWork, problem } from '@bursar/contract'
 import { doing } from '../../store/deed.ts'
 import type { ImportRegistry, ImportsPart } from '../../store/imports.ts'
 import { positionId, positionOf } from '../../store/position.ts'

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { limits } from '@bursar/base'
-import { type Problem, problem } from '../../contract/problem.ts'
+import { type Problem, problem } from '@bursar/contract'
 import type { ReceivedFile } from '../../store/spool.ts'
 import { watchRate } from './stream-rate.ts'
 

@@ -1,11 +1,18 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { type Clock, limits } from '@bursar/base'
-import { fullView } from '../../contract/access.ts'
-import type { Deed } from '../../contract/audit-entry.ts'
-import type { OperatorInput, OperatorWork, WorkAnswer } from '../../contract/operation.ts'
-import { pastInstant } from '../../contract/past-instant.ts'
-import { noneFound, type Problem, problem } from '../../contract/problem.ts'
-import type { RecordRules, Resource } from '../../contract/resource.ts'
+import {
+  type Deed,
+  fullView,
+  noneFound,
+  type OperatorInput,
+  type OperatorWork,
+  type Problem,
+  pastInstant,
+  problem,
+  type RecordRules,
+  type Resource,
+  type WorkAnswer,
+} from '@bursar/contract'
 import { idOf, nameOf, requireFound, requireHistoryScope } from '../../history/history-work.ts'
 import { doing } from '../../store/deed.ts'
 import type { FoundRecord } from '../../store/records/history.ts'

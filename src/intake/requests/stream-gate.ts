@@ -1,5 +1,5 @@
 import { limits, openFairQueue, openTally } from '@bursar/base'
-import { type Problem, problem } from '../../contract/problem.ts'
+import { type Problem, problem } from '@bursar/contract'
 
 /** Bounds the streams of a process: those that hold a file, and those that are stored. */
 export type StreamGate = {

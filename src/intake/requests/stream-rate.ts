@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
 import { counted, limits, systemTime } from '@bursar/base'
-import { type Problem, problem } from '../../contract/problem.ts'
+import { type Problem, problem } from '@bursar/contract'
 
 type Watched = {
   readonly source: Readable

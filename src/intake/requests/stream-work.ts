@@ -1,9 +1,14 @@
 import { createHash } from 'node:crypto'
 import { limits } from '@bursar/base'
-import type { Deed } from '../../contract/audit-entry.ts'
-import type { OperatorInput, OperatorWork, WorkAnswer } from '../../contract/operation.ts'
-import { type Problem, problem } from '../../contract/problem.ts'
-import type { Resource } from '../../contract/resource.ts'
+import {
+  type Deed,
+  type OperatorInput,
+  type OperatorWork,
+  type Problem,
+  problem,
+  type Resource,
+  type WorkAnswer,
+} from '@bursar/contract'
 import { DeedFailed } from '../../store/deed.ts'
 import {
   ImportCancelled,

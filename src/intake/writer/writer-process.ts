@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { type Config, ConfigError, limits, settings, systemTime } from '@bursar/base'
-import { asTenant } from '../../contract/principal.ts'
+import { asTenant } from '@bursar/contract'
 import { AlreadyAnswered } from '../../store/records/import.ts'
 import type { CustomerKeySource } from '../../store/sealing/customer-keys.ts'
 import {

@@ -1,6 +1,5 @@
 import type { Keyring, Logger } from '@bursar/base'
-import { problem } from '../../contract/problem.ts'
-import type { RateLimit, Request } from '../../contract/request.ts'
+import { problem, type RateLimit, type Request } from '@bursar/contract'
 import type { Client, ClientWithSecrets } from '../../store/credentials.ts'
 import { oauthError } from '../endpoints/oauth-error.ts'
 import type { Form } from '../endpoints/read-form.ts'

@@ -10,8 +10,8 @@ import {
   type Random,
   Secret,
 } from '@bursar/base'
+import { readScopes, scopesOf } from '@bursar/contract'
 import { importJWK, type JWK } from 'jose'
-import { readScopes, scopesOf } from '../../contract/scopes.ts'
 import type { Client, ClientMethod, CredentialStore } from '../../store/credentials.ts'
 import { isSealed, markSealer, sealed, type UnsealedClient } from './client-seal.ts'
 import { hashSecret, makeSecret, randomText } from './client-secrets.ts'

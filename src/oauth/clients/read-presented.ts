@@ -1,5 +1,5 @@
 import { attempt, limits, Secret } from '@bursar/base'
-import { authorizationHeaders, type Request } from '../../contract/request.ts'
+import { authorizationHeaders, type Request } from '@bursar/contract'
 import { oauthError } from '../endpoints/oauth-error.ts'
 import type { Form } from '../endpoints/read-form.ts'
 import { readUncheckedJwt } from '../tokens/check-jwt.ts'

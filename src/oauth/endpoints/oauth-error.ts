@@ -1,5 +1,4 @@
-import { Problem, problem } from '../../contract/problem.ts'
-import { type Answer, jsonAnswer } from '../../contract/request.ts'
+import { type Answer, jsonAnswer, Problem, problem } from '@bursar/contract'
 
 /** The error codes of RFC 6749 section 5.2. */
 const errorCodes = [

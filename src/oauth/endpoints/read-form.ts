@@ -1,6 +1,6 @@
 import { limits } from '@bursar/base'
+import { queryNames, type Request } from '@bursar/contract'
 import { Busboy, type BusboyHeaders } from '@fastify/busboy'
-import { queryNames, type Request } from '../../contract/request.ts'
 import { oauthError } from './oauth-error.ts'
 
 /** The parameters of a request. An empty one counts as absent (RFC 6749 section 3.2). */

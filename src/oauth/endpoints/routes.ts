@@ -1,7 +1,5 @@
 import { networkOf, noMetrics } from '@bursar/base'
-import type { PublicDocument } from '../../contract/document.ts'
-import type { Route } from '../../contract/request.ts'
-import { customerScopes } from '../../contract/scopes.ts'
+import { customerScopes, type PublicDocument, type Route } from '@bursar/contract'
 import { assertionAlgorithms } from '../clients/clients.ts'
 import { publishedKeys } from '../tokens/signing-keys.ts'
 import { outcomeOf, renderOAuthError } from './oauth-error.ts'

@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict'
 import type { Metrics } from '@bursar/base'
-import { type Answer, type Interfere, jsonAnswer, type Request } from '../../contract/request.ts'
-import { customerScopes, operatorScopes, scopesOf } from '../../contract/scopes.ts'
+import {
+  type Answer,
+  customerScopes,
+  type Interfere,
+  jsonAnswer,
+  operatorScopes,
+  type Request,
+  scopesOf,
+} from '@bursar/contract'
 import type { Client } from '../../store/credentials.ts'
 import { type AuthenticationDeps, authenticateClient } from '../clients/authenticate-client.ts'
 import type { CredentialCache } from '../tokens/credential-cache.ts'

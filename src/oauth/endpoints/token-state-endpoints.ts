@@ -1,4 +1,4 @@
-import { type Answer, jsonAnswer, type Request } from '../../contract/request.ts'
+import { type Answer, jsonAnswer, type Request } from '@bursar/contract'
 import type { Client } from '../../store/credentials.ts'
 import { doing } from '../../store/deed.ts'
 import { type AuthenticationDeps, authenticateClient } from '../clients/authenticate-client.ts'

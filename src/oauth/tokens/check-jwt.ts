@@ -1,4 +1,5 @@
 import { attempt, limits } from '@bursar/base'
+import { Problem } from '@bursar/contract'
 import {
   decodeJwt,
   decodeProtectedHeader,
@@ -10,7 +11,6 @@ import {
   jwtVerify,
   type ResolvedKey,
 } from 'jose'
-import { Problem } from '../../contract/problem.ts'
 import type { Refusal } from './refusal.ts'
 
 // jose accepts blanks and padding in base64url; RFC 7515 section 2 does not.

@@ -1,5 +1,5 @@
 import { limits } from '@bursar/base'
-import type { Caller } from '../../contract/principal.ts'
+import type { Caller } from '@bursar/contract'
 import type { Client } from '../../store/credentials.ts'
 
 /** What the check of a token found. The client object is replaced when the client changes. */

@@ -6,7 +6,7 @@ import {
   limits,
   systemTime,
 } from '@bursar/base'
-import { problem } from '../../contract/problem.ts'
+import { problem } from '@bursar/contract'
 import type { Client, CredentialStore, Recovery } from '../../store/credentials.ts'
 import { isSealed, notSealed } from '../clients/client-seal.ts'
 import { awaitsClients, openRecoveryLog, requireClients } from './recovery-state.ts'

@@ -10,6 +10,7 @@ import {
   systemTime,
   type TrustedIssuer,
 } from '@bursar/base'
+import { problem } from '@bursar/contract'
 import {
   createLocalJWKSet,
   createRemoteJWKSet,
@@ -18,7 +19,6 @@ import {
   type JWTVerifyGetKey,
   type ResolvedKey,
 } from 'jose'
-import { problem } from '../../contract/problem.ts'
 import { formOf, isForOtherPurpose, type LeftOut, readKeySet } from './read-key-set.ts'
 
 /** The public keys of one trusted issuer, refreshed in the background. */

@@ -1,6 +1,6 @@
 import { randomUUID, sign } from 'node:crypto'
 import { type Clock, type Granted, limits } from '@bursar/base'
-import type { Person } from '../../contract/principal.ts'
+import type { Person } from '@bursar/contract'
 import type { Client } from '../../store/credentials.ts'
 import { checkJwt, secondsOf, timeRefusal } from './check-jwt.ts'
 import type { KnownCredentials } from './credential-cache.ts'

@@ -1,5 +1,5 @@
 import { commandHint, type Logger, printInstant } from '@bursar/base'
-import { problem } from '../../contract/problem.ts'
+import { problem } from '@bursar/contract'
 import type { Recovery } from '../../store/credentials.ts'
 
 /** Whether the store was restored and its operator has not yet confirmed which clients are live. */

@@ -4,9 +4,9 @@ import {
   asTenant,
   type Caller,
   type OperatorPrincipal,
+  type OperatorScope,
   type Principal,
-} from '../../contract/principal.ts'
-import type { OperatorScope } from '../../contract/scopes.ts'
+} from '@bursar/contract'
 import type { Client } from '../../store/credentials.ts'
 import type { UseRecorder } from '../clients/use-recorder.ts'
 import { openCheckedTokens } from './checked-tokens.ts'

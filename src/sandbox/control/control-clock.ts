@@ -1,7 +1,11 @@
 import { type MovableClock, parseInstant, printInstant, systemTime } from '@bursar/base'
-import type { BodyInput, OperatorWorks } from '../../contract/operation.ts'
-import { invalidParameters } from '../../contract/problem.ts'
-import { moveSandboxClock, readSandboxClock } from '../../operations/sandbox/sandbox-clock.ts'
+import {
+  type BodyInput,
+  invalidParameters,
+  moveSandboxClock,
+  type OperatorWorks,
+  readSandboxClock,
+} from '@bursar/contract'
 
 /** Tokens, certificates and clients handle these times. */
 const EARLIEST = Date.UTC(2000, 0, 1)

@@ -1,16 +1,18 @@
 import { randomUUID } from 'node:crypto'
 import { limits, systemRandom } from '@bursar/base'
-import type { OperatorWorks } from '../../contract/operation.ts'
-import { echo, type Problem, problem } from '../../contract/problem.ts'
-import { customerScopes } from '../../contract/scopes.ts'
-import { renderRecord } from '../../intake/render.ts'
-import { createSampleClient } from '../../oauth/clients/clients.ts'
 import {
   createSandboxCustomer,
+  customerScopes,
   deleteSandboxCustomer,
+  echo,
   listSandboxCustomers,
-} from '../../operations/sandbox/sandbox-customers.ts'
-import { resources } from '../../resources/catalogue.ts'
+  type OperatorWorks,
+  type Problem,
+  problem,
+  resources,
+} from '@bursar/contract'
+import { renderRecord } from '../../intake/render.ts'
+import { createSampleClient } from '../../oauth/clients/clients.ts'
 import type { ServiceParts } from '../../service.ts'
 import type { SandboxState } from '../../store/sandbox-state.ts'
 import { drawBytes } from '../seeded.ts'

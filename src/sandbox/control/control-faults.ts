@@ -1,23 +1,23 @@
 import { randomUUID } from 'node:crypto'
 import { limits, systemTime } from '@bursar/base'
-import type { BodyInput, OperatorWorks } from '../../contract/operation.ts'
 import {
-  invalidParameters,
-  noneFound,
-  type Problem,
-  problem,
-  problemOfStatus,
-} from '../../contract/problem.ts'
-import type { InjectedFault, Interfere } from '../../contract/request.ts'
-import { expiredToken } from '../../http/pipeline/authenticate.ts'
-import {
+  type BodyInput,
   createSandboxFault,
   deleteSandboxFault,
   deleteSandboxFaults,
   faultKinds,
+  type InjectedFault,
+  type Interfere,
+  invalidParameters,
   listSandboxFaults,
+  noneFound,
+  type OperatorWorks,
+  type Problem,
+  problem,
+  problemOfStatus,
   tokenOperation,
-} from '../../operations/sandbox/sandbox-faults.ts'
+} from '@bursar/contract'
+import { expiredToken } from '../../http/pipeline/authenticate.ts'
 import type { Customers } from './control-customers.ts'
 
 export type Fault = {

@@ -1,13 +1,17 @@
 import { limits, openTimeSlices, paceOf } from '@bursar/base'
-import type { OperatorWorks } from '../../contract/operation.ts'
-import { noneFound, problem } from '../../contract/problem.ts'
+import {
+  deleteSandboxRecord,
+  noneFound,
+  type OperatorWorks,
+  problem,
+  putSandboxRecords,
+  resourceOf,
+} from '@bursar/contract'
 import { importEntries } from '../../intake/files/import-file.ts'
 import { readNdjson } from '../../intake/files/reading/lines.ts'
 import { requestReading } from '../../intake/files/reading/request-reading.ts'
 import { recordRules } from '../../intake/record-rules.ts'
 import { refusedRecords } from '../../intake/refused-records.ts'
-import { deleteSandboxRecord, putSandboxRecords } from '../../operations/sandbox/sandbox-records.ts'
-import { resourceOf } from '../../resources/catalogue.ts'
 import type { ServiceParts } from '../../service.ts'
 import type { SandboxState } from '../../store/sandbox-state.ts'
 import type { Customers } from './control-customers.ts'

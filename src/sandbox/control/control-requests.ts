@@ -1,7 +1,6 @@
 import { type Clock, limits, printInstant } from '@bursar/base'
-import type { OperatorWorks } from '../../contract/operation.ts'
+import { listSandboxRequests, type OperatorWorks } from '@bursar/contract'
 import type { Served } from '../../http/server/request-log.ts'
-import { listSandboxRequests } from '../../operations/sandbox/sandbox-requests.ts'
 import type { Customers } from './control-customers.ts'
 
 export type Requests = {

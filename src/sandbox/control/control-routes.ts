@@ -1,8 +1,13 @@
 import { isIP } from 'node:net'
-import type { Operation, OperatorWork, OperatorWorks } from '../../contract/operation.ts'
-import type { OperatorPrincipal } from '../../contract/principal.ts'
-import { problem } from '../../contract/problem.ts'
-import type { Request, Route } from '../../contract/request.ts'
+import {
+  type Operation,
+  type OperatorPrincipal,
+  type OperatorWork,
+  type OperatorWorks,
+  problem,
+  type Request,
+  type Route,
+} from '@bursar/contract'
 import { requireScope } from '../../http/pipeline/authenticate.ts'
 import { cursorKeysOf } from '../../http/pipeline/cursor.ts'
 import { openRateLimit } from '../../http/pipeline/rate-limit.ts'

@@ -1,13 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import { limits, type MovableClock, printInstant } from '@bursar/base'
-import type { OperatorWorks } from '../../contract/operation.ts'
-import { noneFound, type Problem, problem } from '../../contract/problem.ts'
 import {
   createSandboxSnapshot,
   deleteSandboxSnapshot,
   listSandboxSnapshots,
+  noneFound,
+  type OperatorWorks,
+  type Problem,
+  problem,
   restoreSandboxSnapshot,
-} from '../../operations/sandbox/sandbox-snapshots.ts'
+} from '@bursar/contract'
 import type { SandboxState } from '../../store/sandbox-state.ts'
 import type { Fault, Faults } from './control-faults.ts'
 

@@ -1,11 +1,14 @@
 import type { MovableClock } from '@bursar/base'
-import type { OperatorWorks } from '../../contract/operation.ts'
-import type { Interfere, Route } from '../../contract/request.ts'
+import {
+  type Interfere,
+  type OperatorWorks,
+  type Route,
+  sandboxOperations,
+  sandboxReset,
+} from '@bursar/contract'
 import { sandboxApi } from '../../http/documents/openapi.ts'
 import { openApiRoute } from '../../http/documents/openapi-routes.ts'
 import type { Served } from '../../http/server/request-log.ts'
-import { sandboxOperations } from '../../operations/sandbox/index.ts'
-import { sandboxReset } from '../../operations/sandbox/sandbox-reset.ts'
 import type { ServiceParts } from '../../service.ts'
 import type { SandboxState } from '../../store/sandbox-state.ts'
 import { clockWorks } from './control-clock.ts'

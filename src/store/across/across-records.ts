@@ -1,5 +1,5 @@
 import { limits, turn } from '@bursar/base'
-import type { Resource } from '../../contract/resource.ts'
+import type { Resource } from '@bursar/contract'
 import type { Dialect } from '../dialect.ts'
 import { bodyChecksum } from '../integrity/checksum.ts'
 import { positionId } from '../position.ts'

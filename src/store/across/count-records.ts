@@ -1,5 +1,5 @@
 import { largest, limits, smallest, systemTime, turn } from '@bursar/base'
-import type { Resource } from '../../contract/resource.ts'
+import type { Resource } from '@bursar/contract'
 import type { Dialect } from '../dialect.ts'
 import { positionMicros } from '../position.ts'
 import type { AcrossPlace, Counted, Counting } from '../records/across.ts'

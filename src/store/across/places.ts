@@ -1,4 +1,4 @@
-import type { Resource } from '../../contract/resource.ts'
+import type { Resource } from '@bursar/contract'
 import { type Dialect, openParameters, type Parameters } from '../dialect.ts'
 import { timePrefix } from '../position.ts'
 import type { AcrossSelection, ByTerm, InOrder } from '../records/across.ts'

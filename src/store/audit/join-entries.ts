@@ -1,5 +1,5 @@
 import { limits } from '@bursar/base'
-import type { AuditEntry } from '../../contract/audit-entry.ts'
+import type { AuditEntry } from '@bursar/contract'
 
 /**
  * Joins the entries of one commit that differ in their ids alone, so that a batch of records has

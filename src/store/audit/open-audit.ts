@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { ConfigError, counted, limits, version } from '@bursar/base'
-import type { AuditEntry } from '../../contract/audit-entry.ts'
+import type { AuditEntry } from '@bursar/contract'
 import type { AuditDeps, AuditHead, AuditLine, AuditLog } from '../audit.ts'
 import { openBatchQueue } from '../batch-queue.ts'
 import { NothingChanged, StoreUnavailable } from '../unavailable.ts'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { AuditActor } from '../../contract/audit-entry.ts'
+import type { AuditActor } from '@bursar/contract'
 import type { Dialect } from '../dialect.ts'
 import type { ReadsPart, RecordRead, RecordReads } from '../record-reads.ts'
 import { type NamedRow, text, whole } from '../row.ts'

@@ -9,7 +9,7 @@ import {
   type Ran,
   systemTime,
 } from '@bursar/base'
-import type { AuditEntry } from '../../contract/audit-entry.ts'
+import type { AuditEntry } from '@bursar/contract'
 import type { AuditHead, AuditLog } from '../audit.ts'
 
 /** Counts what is too frequent for an entry each, in bounded memory. */

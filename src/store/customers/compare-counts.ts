@@ -1,5 +1,5 @@
 import { limits } from '@bursar/base'
-import { resources } from '../../resources/catalogue.ts'
+import { resources } from '@bursar/contract'
 import type { Dialect } from '../dialect.ts'
 import type { CustomerRegister, WrongCount } from '../records/customer-entries.ts'
 import { type NamedRow, text, whole } from '../row.ts'

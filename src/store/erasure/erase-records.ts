@@ -1,6 +1,5 @@
 import { type Clock, largest, limits, smallest, systemTime } from '@bursar/base'
-import { fullTable, type Resource } from '../../contract/resource.ts'
-import { resources } from '../../resources/catalogue.ts'
+import { fullTable, type Resource, resources } from '@bursar/contract'
 import type { Dialect } from '../dialect.ts'
 import type { ErasedPart, ErasedRecords, ErasePlace } from '../records/erasure.ts'
 import { termRowsOf } from '../records/terms.ts'

@@ -1,5 +1,4 @@
-import { fullTable } from '../../contract/resource.ts'
-import { resources } from '../../resources/catalogue.ts'
+import { fullTable, resources } from '@bursar/contract'
 import type { Dialect } from '../dialect.ts'
 import { removeTermRows } from '../schema/record-terms.ts'
 

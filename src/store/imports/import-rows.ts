@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { isImportState, isWaitCode } from '../../contract/import-states.ts'
+import { isImportState, isWaitCode } from '@bursar/contract'
 import type { CountedImports, ImportCounts, ListedImport } from '../imports.ts'
 import { isTrue, type NamedRow, optionalText, optionalWhole, text, whole } from '../row.ts'
 

@@ -1,5 +1,5 @@
 import { DAY_MICROS, limits, systemTime } from '@bursar/base'
-import type { RunningState, WaitCode } from '../../contract/import-states.ts'
+import type { RunningState, WaitCode } from '@bursar/contract'
 import { type Dialect, openParameters, type ParameterType } from '../dialect.ts'
 import type { ImportOutcome, ImportsPart, NewImport } from '../imports.ts'
 import { type NamedRow, text, whole } from '../row.ts'

@@ -1,5 +1,5 @@
 import { type Background, type Logger, limits, systemTime } from '@bursar/base'
-import type { Resource } from '../../contract/resource.ts'
+import type { Resource } from '@bursar/contract'
 import type { DamagedRecords } from './damaged-records.ts'
 import {
   comesAfter,

@@ -1,5 +1,4 @@
-import type { Tenant } from '../../contract/principal.ts'
-import { fullTable, type View } from '../../contract/resource.ts'
+import { fullTable, type Tenant, type View } from '@bursar/contract'
 import type { CustomerRecords } from '../records.ts'
 import { openInClear, type Seals } from '../sealing/seals.ts'
 import type { DamagedRecords } from './damaged-records.ts'

@@ -1,5 +1,5 @@
 import { counted, type Finding, limits, printable } from '@bursar/base'
-import type { Resource } from '../../contract/resource.ts'
+import type { Resource } from '@bursar/contract'
 import { type Dialect, openParameters } from '../dialect.ts'
 import { type NamedRow, optionalText, text } from '../row.ts'
 import { customerId } from '../schema/customers.ts'

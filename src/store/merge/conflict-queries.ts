@@ -1,5 +1,4 @@
-import type { RecordFaultCode } from '../../contract/fault-codes.ts'
-import type { Resource } from '../../contract/resource.ts'
+import type { RecordFaultCode, Resource } from '@bursar/contract'
 import type { Dialect } from '../dialect.ts'
 import type { MergeOptions } from '../records/import.ts'
 import { customerId } from '../schema/customers.ts'

@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict'
 import { limits, printable } from '@bursar/base'
-import { type RecordFaultCode, recordFaultCodes } from '../../contract/fault-codes.ts'
-import type { RecordFault, Resource } from '../../contract/resource.ts'
+import {
+  type RecordFault,
+  type RecordFaultCode,
+  type Resource,
+  recordFaultCodes,
+} from '@bursar/contract'
 import {
   type FoundFaults,
   joinFaults,

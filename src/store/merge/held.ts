@@ -1,4 +1,4 @@
-import type { Resource } from '../../contract/resource.ts'
+import type { Resource } from '@bursar/contract'
 import type { Dialect } from '../dialect.ts'
 import { endHolds, heldMembers, holdValues, passOn, selectValues } from '../schema/held-values.ts'
 import { heldTable } from '../schema/tables.ts'

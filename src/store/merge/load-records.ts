@@ -1,5 +1,5 @@
 import { type Clock, openPassingCipher } from '@bursar/base'
-import { isSealedKind, type Resource } from '../../contract/resource.ts'
+import { isSealedKind, type Resource } from '@bursar/contract'
 import type { Dialect } from '../dialect.ts'
 import {
   type FoundFaults,

@@ -1,4 +1,4 @@
-import { isSealedKind, type Resource } from '../../contract/resource.ts'
+import { isSealedKind, type Resource } from '@bursar/contract'
 import type { Dialect } from '../dialect.ts'
 import { type MergeOptions, type MergeReport, noFaults } from '../records/import.ts'
 import { text } from '../row.ts'

@@ -1,4 +1,4 @@
-import { fullTable, isSealedKind, type Resource } from '../../contract/resource.ts'
+import { fullTable, isSealedKind, type Resource } from '@bursar/contract'
 import type { Dialect } from '../dialect.ts'
 import { eventOf } from '../records/event-actions.ts'
 import {

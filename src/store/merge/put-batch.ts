@@ -1,5 +1,4 @@
-import type { RecordFaultCode } from '../../contract/fault-codes.ts'
-import { isSealedKind, type Resource } from '../../contract/resource.ts'
+import { isSealedKind, type RecordFaultCode, type Resource } from '@bursar/contract'
 import type { Dialect } from '../dialect.ts'
 import type { SealedRecord } from '../records/import.ts'
 import { isMet, type PutOutcome, type SealedPut } from '../records/put.ts'

@@ -1,5 +1,5 @@
 import { type Clock, limits, type Metrics } from '@bursar/base'
-import type { Resource } from '../../contract/resource.ts'
+import type { Resource } from '@bursar/contract'
 import { openBatchQueue } from '../batch-queue.ts'
 import type { Dialect } from '../dialect.ts'
 import type { PutOutcome, SealedPut } from '../records/put.ts'

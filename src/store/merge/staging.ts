@@ -1,4 +1,4 @@
-import { isSealedKind, type Resource } from '../../contract/resource.ts'
+import { isSealedKind, type Resource } from '@bursar/contract'
 import type { Dialect } from '../dialect.ts'
 import { bodyChecksum } from '../integrity/checksum.ts'
 import type { SealedRecord } from '../records/import.ts'

@@ -1,5 +1,5 @@
 import { limits, openBackground, openOnce, type ServerAddress } from '@bursar/base'
-import { resources } from '../../resources/catalogue.ts'
+import { resources } from '@bursar/contract'
 import { openRecordReads } from '../audit/open-record-reads.ts'
 import type { AuditDeps } from '../audit.ts'
 import { openImports } from '../imports/open-imports.ts'

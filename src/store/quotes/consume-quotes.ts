@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { limits } from '@bursar/base'
-import { uuid } from '../../contract/fields.ts'
+import { uuid } from '@bursar/contract'
 import { openBatchQueue } from '../batch-queue.ts'
 import { findRecovery } from '../credentials/stored-recovery.ts'
 import type { Dialect } from '../dialect.ts'

@@ -1,5 +1,5 @@
 import { limits } from '@bursar/base'
-import { uuid } from '../../contract/fields.ts'
+import { uuid } from '@bursar/contract'
 import type { FeeQuoteStore } from '../fee-quotes.ts'
 import { optionalWhole, text, whole } from '../row.ts'
 import { openConsume } from './consume-quotes.ts'

@@ -1,5 +1,5 @@
 import type { Metrics } from '@bursar/base'
-import type { Tenant } from '../../contract/principal.ts'
+import type { Tenant } from '@bursar/contract'
 import type { Dialect } from '../dialect.ts'
 import type { Issued, NewFeeQuote } from '../fee-quotes.ts'
 import type { Session, Transact } from '../session.ts'

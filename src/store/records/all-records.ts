@@ -1,4 +1,4 @@
-import type { Resource } from '../../contract/resource.ts'
+import type { Resource } from '@bursar/contract'
 import type { Dialect } from '../dialect.ts'
 import { unpairedQuery } from '../integrity/stored-rows.ts'
 import { text, whole } from '../row.ts'

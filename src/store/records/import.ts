@@ -1,6 +1,5 @@
 import { limits } from '@bursar/base'
-import type { WaitCode } from '../../contract/import-states.ts'
-import type { RecordFault } from '../../contract/resource.ts'
+import type { RecordFault, WaitCode } from '@bursar/contract'
 import type { Position } from '../position.ts'
 
 /** A checked and rendered record that an import stages. */

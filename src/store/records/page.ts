@@ -1,4 +1,4 @@
-import type { Resource } from '../../contract/resource.ts'
+import type { Resource } from '@bursar/contract'
 import { POSITION_BYTES, type Position, timePrefix } from '../position.ts'
 
 /** Which records a page shows. Values of one filter are joined by OR, filters by AND. */

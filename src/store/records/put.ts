@@ -1,4 +1,4 @@
-import type { RecordFault } from '../../contract/resource.ts'
+import type { RecordFault } from '@bursar/contract'
 import type { ClientOrigin, SealedRecord, StorableRecord } from './import.ts'
 
 /** A stored record to withdraw. One of a kind with deletions is deleted instead. */

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { printInstant } from '@bursar/base'
-import type { Resource } from '../../contract/resource.ts'
+import type { Resource } from '@bursar/contract'
 import type { Dialect } from '../dialect.ts'
 import { shownId } from '../integrity/stored-rows.ts'
 import { bytes, isTrue, type NamedRow, optionalText, optionalWhole, text, whole } from '../row.ts'

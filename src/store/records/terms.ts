@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { attempt } from '@bursar/base'
-import type { Term, Terms } from '../../contract/resource.ts'
+import type { Term, Terms } from '@bursar/contract'
 
 /** The terms of a record as its column `terms` has them: names, places and times in JSON. */
 export function printTerms({ letter }: Terms, found: readonly Term[]): string {

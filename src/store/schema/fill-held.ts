@@ -1,5 +1,5 @@
 import { type Logger, limits, systemTime } from '@bursar/base'
-import type { Resource } from '../../contract/resource.ts'
+import type { Resource } from '@bursar/contract'
 import { type Dialect, openParameters } from '../dialect.ts'
 import { isTrue, type NamedRow, text, whole } from '../row.ts'
 import type { Statement } from '../session.ts'

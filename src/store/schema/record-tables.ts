@@ -1,4 +1,4 @@
-import { fullTable, type Resource } from '../../contract/resource.ts'
+import { fullTable, type Resource } from '@bursar/contract'
 import type { Dialect } from '../dialect.ts'
 import { hasHiddenStatus, memberColumns, searchedColumns } from './tables.ts'
 

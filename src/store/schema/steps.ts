@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto'
 import { ConfigError } from '@bursar/base'
-import type { Resource } from '../../contract/resource.ts'
-import { type RecordKind, resourceOf, resources } from '../../resources/catalogue.ts'
+import { type RecordKind, type Resource, resourceOf, resources } from '@bursar/contract'
 import type { Dialect } from '../dialect.ts'
 import {
   addImportLock,

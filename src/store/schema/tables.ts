@@ -1,5 +1,4 @@
-import { fullTable, type Resource } from '../../contract/resource.ts'
-import { resources } from '../../resources/catalogue.ts'
+import { fullTable, type Resource, resources } from '@bursar/contract'
 import type { Dialect } from '../dialect.ts'
 
 /** The tables of one kind: what lists show and, where that is masked, the full records. */

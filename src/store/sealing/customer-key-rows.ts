@@ -10,7 +10,7 @@ import {
   type WrappedCustomerKey,
   wrapCustomerKey,
 } from '@bursar/base'
-import type { Tenant } from '../../contract/principal.ts'
+import type { Tenant } from '@bursar/contract'
 import type { Dialect } from '../dialect.ts'
 import { isTrue, type NamedRow, text } from '../row.ts'
 import type { Reads, TenantReads, Transact } from '../session.ts'

@@ -1,5 +1,5 @@
 import { type CustomerKey, keepRecentlyUsed, limits, type WrappedCustomerKey } from '@bursar/base'
-import type { Tenant } from '../../contract/principal.ts'
+import type { Tenant } from '@bursar/contract'
 
 /** The keys of a customer that has one. */
 export type CustomerKeys = {

@@ -1,5 +1,5 @@
 import { type Keyring, openVault, printInstant, systemRandom } from '@bursar/base'
-import type { AuditEntry } from '../../contract/audit-entry.ts'
+import type { AuditEntry } from '@bursar/contract'
 import type { AuditLog } from '../audit.ts'
 import type { CredentialStore } from '../credentials.ts'
 import type { OpenedStores, StoreDeps } from '../opened-stores.ts'

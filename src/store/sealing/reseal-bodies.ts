@@ -1,5 +1,5 @@
 import { limits } from '@bursar/base'
-import { fullTable, type Resource } from '../../contract/resource.ts'
+import { fullTable, type Resource } from '@bursar/contract'
 import type { Dialect } from '../dialect.ts'
 import { type NamedRow, text } from '../row.ts'
 import type { Session, Value } from '../session.ts'

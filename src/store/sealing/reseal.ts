@@ -7,7 +7,7 @@ import {
   makeCustomerKey,
   systemRandom,
 } from '@bursar/base'
-import { isSealedKind, type Resource } from '../../contract/resource.ts'
+import { isSealedKind, type Resource } from '@bursar/contract'
 import type { Dialect } from '../dialect.ts'
 import { type NamedRow, text, whole } from '../row.ts'
 import type { Reads, Session, Transact } from '../session.ts'

@@ -1,4 +1,4 @@
-import { isSealedKind, type Resource } from '../../contract/resource.ts'
+import { isSealedKind, type Resource } from '@bursar/contract'
 import type { StorableRecord } from '../records/import.ts'
 import type { PutOutcome, SealedPut } from '../records/put.ts'
 import type { OperatorRecords } from '../records.ts'

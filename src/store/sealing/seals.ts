@@ -9,8 +9,7 @@ import {
   openBody,
   sealBody,
 } from '@bursar/base'
-import { asTenant } from '../../contract/principal.ts'
-import { isSealedKind, type Resource } from '../../contract/resource.ts'
+import { asTenant, isSealedKind, type Resource } from '@bursar/contract'
 import { bodyChecksum } from '../integrity/checksum.ts'
 import type { SealedRecord, StorableRecord } from '../records/import.ts'
 import { addPrivateTerms } from '../records/terms.ts'

@@ -1,6 +1,5 @@
 import { type Clock, type CustomerKey, digestOf } from '@bursar/base'
-import { asTenant } from '../../contract/principal.ts'
-import type { Resource } from '../../contract/resource.ts'
+import { asTenant, type Resource } from '@bursar/contract'
 import type { Dialect } from '../dialect.ts'
 import { type NamedRow, text } from '../row.ts'
 import type { Session } from '../session.ts'

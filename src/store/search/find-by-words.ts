@@ -1,5 +1,5 @@
 import { limits, turn } from '@bursar/base'
-import type { Resource } from '../../contract/resource.ts'
+import type { Resource } from '@bursar/contract'
 import { type Dialect, openParameters, type Parameters } from '../dialect.ts'
 import { type Position, positionId } from '../position.ts'
 import { bytes, isTrue, type NamedRow, whole } from '../row.ts'

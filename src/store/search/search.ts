@@ -1,6 +1,5 @@
 import type { CustomerKey } from '@bursar/base'
-import type { Resource } from '../../contract/resource.ts'
-import { resources } from '../../resources/catalogue.ts'
+import { type Resource, resources } from '@bursar/contract'
 import { type Dialect, openParameters, type Parameters } from '../dialect.ts'
 import {
   type Position,

@@ -1,5 +1,5 @@
 import { type Clock, limits, type Metrics, openBackground, openLog, openOnce } from '@bursar/base'
-import { resources } from '../../resources/catalogue.ts'
+import { resources } from '@bursar/contract'
 import type { PutLocks } from '../merge/put-batch.ts'
 import type { PutTransactions } from '../merge/put-queue.ts'
 import { createPutStaging, indexStaged, stagingOfAll } from '../merge/staging.ts'

@@ -1,5 +1,5 @@
 import { type Clock, largest, limits, smallest, systemTime, turn } from '@bursar/base'
-import { eventKinds } from '../../resources/event-types.ts'
+import { eventKinds } from '@bursar/contract'
 import type { Dialect } from '../dialect.ts'
 import {
   type ChangePage,

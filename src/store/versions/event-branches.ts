@@ -1,6 +1,4 @@
-import { fullTable, type Resource } from '../../contract/resource.ts'
-import { resourceOf } from '../../resources/catalogue.ts'
-import { eventKinds } from '../../resources/event-types.ts'
+import { eventKinds, fullTable, type Resource, resourceOf } from '@bursar/contract'
 import type { Dialect } from '../dialect.ts'
 import { eventNumbers } from '../records/event-actions.ts'
 

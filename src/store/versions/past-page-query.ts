@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { fullTable, isSealedKind, type Resource } from '../../contract/resource.ts'
+import { fullTable, isSealedKind, type Resource } from '@bursar/contract'
 import { type Dialect, openParameters, type Parameters } from '../dialect.ts'
 import type { PastSelection } from '../records/history.ts'
 import { bySelectivity, namesOneRecord, rangeOf } from '../records/page.ts'

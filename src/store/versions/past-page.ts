@@ -1,6 +1,5 @@
 import { pageBuffers } from '@bursar/base'
-import type { Tenant } from '../../contract/principal.ts'
-import type { Resource } from '../../contract/resource.ts'
+import type { Resource, Tenant } from '@bursar/contract'
 import type { Dialect } from '../dialect.ts'
 import { bodyChecksums } from '../integrity/checksum.ts'
 import { POSITION_BYTES, positionId } from '../position.ts'

@@ -1,4 +1,4 @@
-import { eventKinds } from '../../resources/event-types.ts'
+import { eventKinds } from '@bursar/contract'
 import { type Dialect, openParameters, type Parameters } from '../dialect.ts'
 import type { PruneKey } from '../records/history.ts'
 import type { OperatorRecords } from '../records.ts'

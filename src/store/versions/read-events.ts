@@ -1,5 +1,5 @@
 import { largest, smallest } from '@bursar/base'
-import { eventKinds, eventTypeOf } from '../../resources/event-types.ts'
+import { eventKinds, eventTypeOf } from '@bursar/contract'
 import { type Dialect, openParameters, type Parameters } from '../dialect.ts'
 import { eventActions, eventNumbers } from '../records/event-actions.ts'
 import {

@@ -1,5 +1,5 @@
 import { largest, limits, turn } from '@bursar/base'
-import { eventKinds } from '../../resources/event-types.ts'
+import { eventKinds } from '@bursar/contract'
 import type { Dialect } from '../dialect.ts'
 import type { LatestChange } from '../records/latest-change.ts'
 import type { OperatorRecords } from '../records.ts'

@@ -1,4 +1,4 @@
-import type { Resource } from '../../contract/resource.ts'
+import type { Resource } from '@bursar/contract'
 import type { Dialect } from '../dialect.ts'
 import type { CustomerRecords } from '../records.ts'
 import type { Seals } from '../sealing/seals.ts'

@@ -1,4 +1,4 @@
-import type { Resource } from '../../contract/resource.ts'
+import type { Resource } from '@bursar/contract'
 import type { Dialect } from '../dialect.ts'
 import { PlaceLost } from '../lost-places.ts'
 import { TAKE_OVER } from '../merge/origins.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { openLog, systemRandom, systemTime } from '@bursar/base'
-import { customerScopes } from '../../../src/contract/scopes.ts'
+import { customerScopes } from '@bursar/contract'
 import { type ImportReport, importEntries } from '../../../src/intake/files/import-file.ts'
 import { createSampleClient } from '../../../src/oauth/clients/clients.ts'
 import { migratePostgres } from '../../../src/store/postgres/schema/migrate.ts'

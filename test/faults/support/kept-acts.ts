@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { setTimeout as passing } from 'node:timers/promises'
-import { customerScopes } from '../../../src/contract/scopes.ts'
+import { customerScopes } from '@bursar/contract'
 import { untilHolds } from '../../support/until.ts'
 import { consume, disable, quote, revoke } from './acts.ts'
 import { send, statusOf } from './client.ts'

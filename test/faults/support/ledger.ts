@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { RecordInput } from '../../../src/contract/resource.ts'
+import type { RecordInput } from '@bursar/contract'
 
 /**
  * The records of every customer, as a pure function of customer, place and generation. One import

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
+import { fiatAccount } from '../../../packages/contract/src/resources/fiat-account.ts'
 import { checkStored } from '../../../src/intake/check-stored.ts'
 import {
   type ImportOptions,
@@ -7,7 +8,6 @@ import {
   importEntries,
 } from '../../../src/intake/files/import-file.ts'
 import { readNdjson } from '../../../src/intake/files/reading/lines.ts'
-import { fiatAccount } from '../../../src/resources/fiat-account.ts'
 import { openTestStore, rules, type TestStore } from '../../support/record-store.ts'
 import { aFiatAccount, anId } from '../../support/records.ts'
 import { flipped } from '../../support/test-sealing.ts'

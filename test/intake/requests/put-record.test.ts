@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { writeScope } from '../../../src/operations/ingest/stored-records.ts'
+import { writeScope } from '../../../packages/contract/src/operations/ingest/stored-records.ts'
 import { describeService } from '../../support/describe-service.ts'
 import type { Called } from '../../support/harness.ts'
 import { operatorToken } from '../../support/operator-token.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { Readable } from 'node:stream'
 import { describe, test } from 'node:test'
-import type { Problem } from '../../../src/contract/problem.ts'
+import type { Problem } from '@bursar/contract'
 import { watchRate } from '../../../src/intake/requests/stream-rate.ts'
 import { takeTime } from '../../support/virtual-time.ts'
 

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { operatorScopes } from '../../../src/contract/scopes.ts'
-import type { RecordKind } from '../../../src/resources/catalogue.ts'
+import { operatorScopes, type RecordKind } from '@bursar/contract'
 import { addCustomerClient } from '../../support/customer-client.ts'
 import { describeService } from '../../support/describe-service.ts'
 import { type Called, fetchToken } from '../../support/harness.ts'

@@ -1,8 +1,8 @@
 /** An authorization server in its own process, on the store that its arguments name. */
 
 import { openBackground, openVault, systemRandom, systemTime } from '@bursar/base'
+import type { Route } from '@bursar/contract'
 import { pino } from 'pino'
-import type { Route } from '../../../src/contract/request.ts'
 import { staticDocument } from '../../../src/http/documents/static-document.ts'
 import { openOAuth } from '../../../src/oauth/open-oauth.ts'
 import { openCredentialsAt } from '../../support/store-place.ts'

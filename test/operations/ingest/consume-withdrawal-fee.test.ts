@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { ingestOperations } from '../../../src/operations/ingest/index.ts'
+import { ingestOperations } from '@bursar/contract'
 import { announceConsumed } from '../../../src/withdrawal-fees/announce-consumed.ts'
 import { assertProblem, errorOf } from '../../support/assert-answer.ts'
 import { describeService } from '../../support/describe-service.ts'

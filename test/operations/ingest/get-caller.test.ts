@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { getCaller } from '@bursar/contract'
 import { ingestApi, openApiDocument } from '../../../src/http/documents/openapi.ts'
-import { getCaller } from '../../../src/operations/ingest/get-caller.ts'
 import { describeService } from '../../support/describe-service.ts'
 import type { Document } from '../../support/documented.ts'
 import { operatorToken } from '../../support/operator-token.ts'

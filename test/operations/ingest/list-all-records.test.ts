@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { resources } from '../../../src/resources/catalogue.ts'
+import { resources } from '@bursar/contract'
 import { describeService } from '../../support/describe-service.ts'
 import { lists } from '../../support/operation-calls.ts'
 import { operatorToken } from '../../support/operator-token.ts'

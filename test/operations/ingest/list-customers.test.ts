@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { recordKinds } from '../../../src/resources/catalogue.ts'
+import { recordKinds } from '@bursar/contract'
 import { describeService } from '../../support/describe-service.ts'
 import { operatorToken } from '../../support/operator-token.ts'
 import { anId, aStatement } from '../../support/records.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { limits } from '@bursar/base'
-import { asTenant } from '../../../src/contract/principal.ts'
+import { asTenant } from '@bursar/contract'
 import { openPostgresFeeQuotes } from '../../../src/store/postgres/fee-quotes.ts'
 import { startPostgres } from '../../support/postgres-server.ts'
 import { newStorePlace, openTestServers, operatorUrl } from '../../support/store-place.ts'

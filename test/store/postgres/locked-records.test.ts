@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { openLog } from '@bursar/base'
-import { asTenant } from '../../../src/contract/principal.ts'
-import { fiatAccount } from '../../../src/resources/fiat-account.ts'
+import { asTenant } from '@bursar/contract'
+import { fiatAccount } from '../../../packages/contract/src/resources/fiat-account.ts'
 import {
   openServers,
   type ReadWork,

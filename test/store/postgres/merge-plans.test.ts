@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { resources } from '../../../src/resources/catalogue.ts'
+import { resources } from '@bursar/contract'
 import { conflictQueries } from '../../../src/store/merge/conflict-queries.ts'
 import { mergeStatements } from '../../../src/store/merge/merge-statements.ts'
 import { putStatements } from '../../../src/store/merge/put-batch.ts'

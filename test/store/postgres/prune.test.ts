@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { asTenant } from '../../../src/contract/principal.ts'
+import { asTenant } from '@bursar/contract'
 import { transactOn } from '../../../src/store/postgres/cluster/transaction.ts'
 import { dialect } from '../../../src/store/postgres/dialect.ts'
 import { openConnection } from '../../../src/store/postgres/driver/connection.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { asTenant } from '../../../src/contract/principal.ts'
-import { statement } from '../../../src/resources/statement.ts'
+import { asTenant } from '@bursar/contract'
+import { statement } from '../../../packages/contract/src/resources/statement.ts'
 import {
   type ReadWork,
   ReplicaBehind,

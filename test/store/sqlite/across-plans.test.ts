@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { resources } from '../../../src/resources/catalogue.ts'
+import { resources } from '@bursar/contract'
 import { listedBodies } from '../../../src/store/across/across-records.ts'
 import { nextPlace, placesByTerm, placesInOrder } from '../../../src/store/across/places.ts'
 import { dialect } from '../../../src/store/sqlite/dialect.ts'

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import type { ListOperation } from '../../../src/contract/operation.ts'
-import { lists } from '../../../src/operations/index.ts'
+import { type ListOperation, lists } from '@bursar/contract'
 import type { Selection } from '../../../src/store/records/page.ts'
 import { pageQuery } from '../../../src/store/sqlite/records/page-query.ts'
 import { firstPage } from '../../support/selection.ts'

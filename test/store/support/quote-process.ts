@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline'
-import { asTenant } from '../../../src/contract/principal.ts'
+import { asTenant } from '@bursar/contract'
 import { openQuotesAt } from '../../support/store-place.ts'
 
 /**

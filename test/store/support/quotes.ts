@@ -1,5 +1,5 @@
 import type { TestContext } from 'node:test'
-import { asTenant } from '../../../src/contract/principal.ts'
+import { asTenant } from '@bursar/contract'
 import type { ConsumeRequest, FeeQuoteStore, NewFeeQuote } from '../../../src/store/fee-quotes.ts'
 import { newStorePlace, type StorePlace } from '../../support/store-place.ts'
 

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { brotliDecompress } from 'node:zlib'
-import type { Route } from '../../../contract/request.ts'
+import type { Route } from '@bursar/contract'
 import { htmlHeaders, jsonInPage, redirect } from '../html-page.ts'
 import { type StaticDocument, staticDocument } from '../static-document.ts'
 

@@ -9,7 +9,7 @@ import {
   systemTime,
   type Tally,
 } from '@bursar/base'
-import { type Problem, problem } from '../../../contract/problem.ts'
+import { type Problem, problem } from '@bursar/contract'
 
 /** Bounds what clients may hold: connections, requests in progress, and answers not yet taken. */
 export type ConnectionBounds = {

@@ -2,7 +2,7 @@ import type { IncomingMessage, RequestListener, Server } from 'node:http'
 import { Server as NetServer, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { createServer, type Logger, limits, systemTime } from '@bursar/base'
-import { problem } from '../../../contract/problem.ts'
+import { problem } from '@bursar/contract'
 import { originForm } from '../bound-request.ts'
 import { openBodyDeadlines } from './body-deadlines.ts'
 import {

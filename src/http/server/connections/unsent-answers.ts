@@ -1,6 +1,5 @@
 import { limits, networkOf, openFairQueue, type Turn } from '@bursar/base'
-import { problem } from '../../../contract/problem.ts'
-import type { Answer, ReserveAnswer, Trace } from '../../../contract/request.ts'
+import { type Answer, problem, type ReserveAnswer, type Trace } from '@bursar/contract'
 
 /**
  * Bounds the memory of answers that their clients have not taken yet, for each client and in all. A

@@ -1,5 +1,5 @@
 import { limits, systemTime } from '@bursar/base'
-import type { Resource } from '../../../contract/resource.ts'
+import type { Resource } from '@bursar/contract'
 import { otherCustomers } from '../../merge/conflict-queries.ts'
 import type { PutLocks } from '../../merge/put-batch.ts'
 import { isTrue, text } from '../../row.ts'

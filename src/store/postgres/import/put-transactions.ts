@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { limits } from '@bursar/base'
-import { resources } from '../../../resources/catalogue.ts'
+import { resources } from '@bursar/contract'
 import type { PutTransactions } from '../../merge/put-queue.ts'
 import { createPutStaging, indexStaged, stagingOfAll } from '../../merge/staging.ts'
 import type { Servers } from '../cluster/servers.ts'

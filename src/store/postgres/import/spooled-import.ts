@@ -1,6 +1,6 @@
 import { pipeline } from 'node:stream/promises'
 import { type Clock, limits } from '@bursar/base'
-import type { Resource } from '../../../contract/resource.ts'
+import type { Resource } from '@bursar/contract'
 import { loadRecords, type StagingArea } from '../../merge/load-records.ts'
 import { mergeInOrder } from '../../merge/merge-order.ts'
 import { createImportStaging, stagingOf } from '../../merge/staging.ts'

@@ -8,7 +8,7 @@ import {
   refusalOf,
   type ServerAddress,
 } from '@bursar/base'
-import { resources } from '../../../resources/catalogue.ts'
+import { resources } from '@bursar/contract'
 import { findShared, sharedFindings } from '../../integrity/shared-values.ts'
 import { isTrue, optionalWhole, text, whole } from '../../row.ts'
 import { refusePooler } from '../cluster/find-pooler.ts'

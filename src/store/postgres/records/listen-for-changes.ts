@@ -1,5 +1,5 @@
 import { limits } from '@bursar/base'
-import type { Tenant } from '../../../contract/principal.ts'
+import type { Tenant } from '@bursar/contract'
 import type { ChangeSource } from '../../change-watch.ts'
 import { text, whole } from '../../row.ts'
 import { listen } from '../cluster/listen.ts'

@@ -1,5 +1,5 @@
 import { type BatchName, limits } from '@bursar/base'
-import type { Tenant } from '../../../contract/principal.ts'
+import type { Tenant } from '@bursar/contract'
 import { openBatchQueue, type PendingRequest } from '../../batch-queue.ts'
 import type { ReadBody } from '../../integrity/intact-records.ts'
 import { lastChange, type Revision, readLastChange } from '../../records/page.ts'

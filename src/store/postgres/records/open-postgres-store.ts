@@ -1,5 +1,5 @@
 import { type Clock, getOrInsert, limits, openBackground, openLog } from '@bursar/base'
-import type { Resource } from '../../../contract/resource.ts'
+import type { Resource } from '@bursar/contract'
 import type { ReadRecords } from '../../integrity/intact-records.ts'
 import { openRecords } from '../../open-records.ts'
 import type { Store } from '../../records.ts'

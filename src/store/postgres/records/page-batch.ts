@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { limits, pageBuffers } from '@bursar/base'
-import type { Resource } from '../../../contract/resource.ts'
+import type { Resource } from '@bursar/contract'
 import { openBatchQueue, type PendingRequest } from '../../batch-queue.ts'
 import { type Page, readLastChange, type Selection } from '../../records/page.ts'
 import type { Statement } from '../../session.ts'

@@ -1,5 +1,4 @@
-import type { Tenant } from '../../../contract/principal.ts'
-import type { Resource } from '../../../contract/resource.ts'
+import type { Resource, Tenant } from '@bursar/contract'
 import { POSITION_BYTES } from '../../position.ts'
 import {
   bySelectivity,

@@ -1,4 +1,4 @@
-import type { Tenant } from '../../../contract/principal.ts'
+import type { Tenant } from '@bursar/contract'
 import { isTrue, optionalWhole } from '../../row.ts'
 import type { Reads, Shown, Statement } from '../../session.ts'
 import { ReplicaBehind, type Servers } from '../cluster/servers.ts'

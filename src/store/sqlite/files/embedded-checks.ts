@@ -9,7 +9,7 @@ import {
   limits,
   refusalOf,
 } from '@bursar/base'
-import { resources } from '../../../resources/catalogue.ts'
+import { resources } from '@bursar/contract'
 import { findShared, type SharedValues, sharedFindings } from '../../integrity/shared-values.ts'
 import { requireUsable } from '../database.ts'
 import { dialect } from '../dialect.ts'

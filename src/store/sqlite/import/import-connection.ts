@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { type Clock, freeBytesOf, limits, systemTime, turn } from '@bursar/base'
-import type { Resource } from '../../../contract/resource.ts'
+import type { Resource } from '@bursar/contract'
 import { loadRecords, type StagingArea } from '../../merge/load-records.ts'
 import { mergeInOrder } from '../../merge/merge-order.ts'
 import { createImportStaging, indexStaged, stagingOf } from '../../merge/staging.ts'

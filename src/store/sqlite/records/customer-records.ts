@@ -1,7 +1,6 @@
 import type { StatementSync } from 'node:sqlite'
 import { freeMemory, getOrInsert, pageBuffers } from '@bursar/base'
-import type { Tenant } from '../../../contract/principal.ts'
-import type { View } from '../../../contract/resource.ts'
+import type { Tenant, View } from '@bursar/contract'
 import type { ReadRecords } from '../../integrity/intact-records.ts'
 import {
   type KeyRange,

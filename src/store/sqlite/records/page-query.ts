@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { Resource } from '../../../contract/resource.ts'
+import type { Resource } from '@bursar/contract'
 import {
   bySelectivity,
   type ColumnFilter,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { CustomerKey } from '@bursar/base'
-import { fullTable, type Resource } from '../../../contract/resource.ts'
+import { fullTable, type Resource } from '@bursar/contract'
 import { stagedValues } from '../../merge/staging.ts'
 import { eventNumbers } from '../../records/event-actions.ts'
 import { termRowsOf } from '../../records/terms.ts'

@@ -1,5 +1,5 @@
 import { type Clock, limits, systemTime } from '@bursar/base'
-import { resources } from '../../../resources/catalogue.ts'
+import { resources } from '@bursar/contract'
 import type { SandboxState } from '../../sandbox-state.ts'
 import { customerNumber } from '../../schema/customers.ts'
 import { removeTerms } from '../../schema/record-terms.ts'

@@ -1,4 +1,4 @@
-import type { Resource } from '../../../contract/resource.ts'
+import type { Resource } from '@bursar/contract'
 import { openParameters } from '../../dialect.ts'
 import { storedInFull } from '../../merge/merge-statements.ts'
 import { eventNumbers } from '../../records/event-actions.ts'

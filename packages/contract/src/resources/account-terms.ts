@@ -1,0 +1,94 @@
+import { keepRecentlyUsed, limits, wordsOf } from '@bursar/base'
+import type { RecordInput, Term, Terms } from '../resource.ts'
+import { objectAt, routingParts } from './bank-details.ts'
+
+type SearchedTerms = Required<Omit<Terms, 'letter'>>
+
+/** What accounts and deposit instructions are found by, beside their identifiers. */
+export const networkTerms: SearchedTerms = {
+  of: (record) => {
+    const networks = Object.values(objectAt(record, 'fiat_network_instructions') ?? {})
+    return [...endTerms(networks), ...bankTerms(networks)]
+  },
+  sought: (text) => [
+    { matched: 'account_number', names: isNumberEnd(text) ? [endOfNumber(text)] : [] },
+    { matched: 'bank_name', names: soughtWords(wordsOfBank(text)).map(wordOfBank) },
+  ],
+}
+
+/** Accounts are found by their owners, too, but only by those who may see them. */
+export const accountTerms: SearchedTerms = {
+  of: (record) => [...networkTerms.of(record), ...ownerTerms(record)],
+  sought: (text) => {
+    const names = soughtWords(wordsOf(text)).map(wordOfOwner)
+    return [...networkTerms.sought(text), { matched: 'fiat_account_owner', names, isPrivate: true }]
+  },
+}
+
+const endOfNumber = (end: string): string => `end ${end}`
+const wordOfBank = (word: string): string => `bank ${word}`
+const wordOfOwner = (word: string): string => `owner ${word}`
+
+const soughtWords = (words: readonly string[]): readonly string[] =>
+  words.slice(0, limits.searchWordsMax)
+
+/** Whether a text may be the end of an account number that is longer. */
+const isNumberEnd = (text: string): boolean => /^[\x21-\x7e]{4}$/.test(text)
+
+/** The last four characters of account numbers that have more, which masked lists show too. */
+function endTerms(networks: readonly unknown[]): readonly Term[] {
+  const ends = networks.flatMap((network) => {
+    const number = (network as RecordInput).account_number
+    return typeof number === 'string' && number.length > 4 ? [number.slice(-4)] : []
+  })
+  return [...new Set(ends)].filter(isNumberEnd).map((end) => ({ name: endOfNumber(end) }))
+}
+
+/** More words than names have. */
+const BANK_WORDS_MAX = 12
+const OWNER_WORDS_MAX = 8
+
+function bankTerms(networks: readonly unknown[]): readonly Term[] {
+  const names = networks.flatMap((network) =>
+    routingParts.map((part) => objectAt(network, part)?.bank_name),
+  )
+  const words = wordsOfAll(names, keptWordsOfBank).slice(0, BANK_WORDS_MAX)
+  return words.map((word) => ({ name: wordOfBank(word) }))
+}
+
+function ownerTerms(record: RecordInput): readonly Term[] {
+  const owner = objectAt(record, 'fiat_account_owner')
+  const person = objectAt(owner, 'person_details')
+  const names = [
+    person?.first_name,
+    person?.last_name,
+    objectAt(owner, 'institution_details')?.name,
+  ]
+  const words = wordsOfAll(names).slice(0, OWNER_WORDS_MAX)
+  return words.map((word) => ({ name: wordOfOwner(word), isPrivate: true }))
+}
+
+const wordsOfAll = (
+  names: readonly unknown[],
+  ofName: (name: string) => readonly string[] = wordsOf,
+): readonly string[] => [
+  ...new Set(names.flatMap((name) => (typeof name === 'string' ? ofName(name) : []))),
+]
+
+/** Words that most banks have: nobody finds one by them. */
+const commonWords: ReadonlySet<string> = new Set(['and', 'bank', 'of', 'the'])
+
+/** The words of a text by which a bank is found. */
+const wordsOfBank = (text: string): readonly string[] =>
+  wordsOf(text).filter((word) => !commonWords.has(word))
+
+/** An import has few banks, again and again. */
+const banksKept = keepRecentlyUsed<string, readonly string[]>(500)
+
+function keptWordsOfBank(name: string): readonly string[] {
+  const kept = banksKept.get(name)
+  if (kept !== undefined) return kept
+  const words = wordsOfBank(name)
+  banksKept.set(name, words)
+  return words
+}
