@@ -1,9 +1,6 @@
 import { counted } from '@bursar/base'
+import { allStatements, isWordOf, type Result, Unreachable, verifyTarget } from '@bursar/verify'
 import { Command, Option } from 'commander'
-import type { Result } from '../verify/check-statement.ts'
-import { allStatements } from '../verify/statements/all-statements.ts'
-import { Unreachable } from '../verify/verdicts.ts'
-import { isWordOf, verifyTarget } from '../verify/verify-target.ts'
 import { refuseUsage, withExamples } from './options.ts'
 import { CommandFailed, type Output, resultLines } from './output.ts'
 

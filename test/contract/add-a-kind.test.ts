@@ -86,7 +86,7 @@ function addPayouts(copy: Copy): void {
 
 /** Repeats each entry of the contract document that is about issuer quotes. */
 function addToContract(copy: Copy): void {
-  const file = 'src/verify/contract.json'
+  const file = 'packages/verify/src/contract.json'
   const document: Record<string, Record<string, unknown>> = JSON.parse(read(copy, file))
   for (const [part, entries] of Object.entries(document)) {
     if (typeof entries !== 'object') continue

@@ -12,7 +12,7 @@ import {
 import { type Document, resolveSchema, type Schema } from '../support/documented.ts'
 import { startTestService } from '../support/harness.ts'
 
-/** Compares the document with the contract, which src/verify/contract.json states by hand. */
+/** Compares the document with the contract, which packages/verify/src/contract.json states by hand. */
 
 const service = await startTestService()
 const served = await service.call('/openapi.json', { as: null })

@@ -1,8 +1,3 @@
 import { runGroup } from '../support/run-group.ts'
 
-await runGroup(
-  import.meta,
-  'sqlite',
-  'acceptance/sandbox-records.test.ts',
-  'acceptance/{verify,verify-*,wrong-servers}.test.ts',
-)
+await runGroup(import.meta, 'sqlite', 'acceptance/sandbox-records.test.ts')

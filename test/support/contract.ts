@@ -1,10 +1,15 @@
 import { isDeepStrictEqual } from 'node:util'
-import document from '../../src/verify/contract.json' with { type: 'json' }
-import { filtersOf, type List, lists, pageSize } from '../../src/verify/contract.ts'
-import { membersOf, named, type ObjectNode, type ShapeNode } from '../../src/verify/shape.ts'
+import document from '../../packages/verify/src/contract.json' with { type: 'json' }
+import { filtersOf, type List, lists, pageSize } from '../../packages/verify/src/contract.ts'
+import {
+  membersOf,
+  named,
+  type ObjectNode,
+  type ShapeNode,
+} from '../../packages/verify/src/shape.ts'
 
 /**
- * The contract, which src/verify/contract.json states by hand, in a notation that tests compare
+ * The contract, which packages/verify/src/contract.json states by hand, in a notation that tests compare
  * with the declarations and with openapi.json.
  */
 

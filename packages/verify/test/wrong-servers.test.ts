@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import type { SampleCustomer } from '../../src/sandbox/world.ts'
-import { lawIds } from '../../src/verify/laws.ts'
-import { allStatements } from '../../src/verify/statements/all-statements.ts'
-import { type VerifyOptions, verifyTarget } from '../../src/verify/verify-target.ts'
-import { acme, borealis } from '../support/harness.ts'
-import { isLong } from '../support/long.ts'
-import { type ControlledSandbox, startControlledSandbox } from '../support/sandbox-control.ts'
+import type { SampleCustomer } from '../../../src/sandbox/world.ts'
+import { acme, borealis } from '../../../test/support/harness.ts'
+import { isLong } from '../../../test/support/long.ts'
+import {
+  type ControlledSandbox,
+  startControlledSandbox,
+} from '../../../test/support/sandbox-control.ts'
+import { lawIds } from '../src/laws.ts'
+import { allStatements } from '../src/statements/all-statements.ts'
+import { type VerifyOptions, verifyTarget } from '../src/verify-target.ts'
 import { type Behind, fetchOf, recordAnswers, wronged } from './support/wrong-server.ts'
 import { ofEvents } from './support/wrong-servers/events.ts'
 import { ofFees } from './support/wrong-servers/fees.ts'
@@ -79,7 +82,7 @@ test('the corpus has at least 60 wrong servers, each with its own name', () => {
 
 test('each statement is broken by a server', () => {
   const named = new Set(wrongServers.flatMap(({ breaks }) => breaks))
-  // test/acceptance/verify-sources.test.ts and verify-limits.test.ts break these.
+  // packages/verify/test/verify-sources.test.ts and verify-limits.test.ts break these.
   const elsewhere = ['answers.complete', 'answers.decodable']
   assert.deepEqual(
     allStatements.map(({ id }) => id).filter((id) => !named.has(id)),

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { describeService } from '../support/describe-service.ts'
-import { acme, borealis } from '../support/harness.ts'
-import { runBursar } from '../support/run-bursar.ts'
+import { describeService } from '../../../test/support/describe-service.ts'
+import { acme, borealis } from '../../../test/support/harness.ts'
+import { runBursar } from '../../../test/support/run-bursar.ts'
 import { type Answered, type Asked, startWrongServer, type Wrong } from './support/wrong-server.ts'
 import { isList, type Json, withQuery } from './support/wrong-servers/mutations.ts'
 

@@ -5,12 +5,12 @@ import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
-import { allStatements } from '../../src/verify/statements/all-statements.ts'
-import { describeService } from '../support/describe-service.ts'
-import { acme, borealis, temporaryFolder } from '../support/harness.ts'
-import { isLong } from '../support/long.ts'
-import { startProgram } from '../support/program.ts'
-import { type Ran, runBursar } from '../support/run-bursar.ts'
+import { describeService } from '../../../test/support/describe-service.ts'
+import { acme, borealis, temporaryFolder } from '../../../test/support/harness.ts'
+import { isLong } from '../../../test/support/long.ts'
+import { startProgram } from '../../../test/support/program.ts'
+import { type Ran, runBursar } from '../../../test/support/run-bursar.ts'
+import { allStatements } from '../src/statements/all-statements.ts'
 import { startWrongServer } from './support/wrong-server.ts'
 
 const service = describeService()
@@ -133,7 +133,7 @@ describe('of serve', () => {
   test('every statement holds or says why few records do not suffice', async () => {
     const folder = temporaryFolder()
     const database = `sqlite:${join(folder, 'bursar.db')}`
-    const records = new URL('../../examples/records/', import.meta.url).pathname
+    const records = new URL('../../../examples/records/', import.meta.url).pathname
     for (const [kind, file] of [
       ['fiat-accounts', 'fiat-accounts.ndjson'],
       ['statements', 'statements.json'],
@@ -324,7 +324,7 @@ describe('a broken statement', () => {
 })
 
 test('docs/verifying.md has a row for each group of statements', () => {
-  const text = readFileSync(new URL('../../docs/verifying.md', import.meta.url), 'utf8')
+  const text = readFileSync(new URL('../../../docs/verifying.md', import.meta.url), 'utf8')
   const rows = [...text.matchAll(/^\| `([a-z]+)` /gm)].map(([, group]) => group)
   const groups = allStatements.map(({ id }) => id.split('.')[0])
   assert.deepEqual(rows.toSorted(), [...new Set(groups)].toSorted())

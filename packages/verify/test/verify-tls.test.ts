@@ -6,9 +6,9 @@ import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import { temporaryFolder } from '../support/harness.ts'
-import { runProgram } from '../support/program.ts'
-import { systemMs } from '../support/until.ts'
+import { temporaryFolder } from '../../../test/support/harness.ts'
+import { runProgram } from '../../../test/support/program.ts'
+import { systemMs } from '../../../test/support/until.ts'
 
 /** What `verify` says about a certificate, in a process that trusts one more authority. */
 
