@@ -1,6 +1,6 @@
 import { test } from 'node:test'
 import { asTenant } from '@bursar/contract'
-import { aQuote, idOf } from '../test/store/support/quotes.ts'
+import { aQuote, idOf } from '../packages/records/test/support/quotes.ts'
 import { newStorePlace } from '../test/support/store-place.ts'
 import { note, rounded } from './figure.ts'
 

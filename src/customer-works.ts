@@ -10,14 +10,13 @@ import {
   type ReserveAnswer,
 } from '@bursar/contract'
 import { addressPolicy, type FeeBasis } from '@bursar/fees'
+import type { FeeQuoteStore, Store } from '@bursar/records'
 import type { EventWaits } from './events/event-waits.ts'
 import { getEventWork, listEventsWork } from './events/event-works.ts'
 import type { CursorKeys } from './http/pipeline/cursor.ts'
 import { openPageCache } from './http/pipeline/page-cache.ts'
 import { readList, readRecord } from './http/pipeline/read-list.ts'
 import type { Readings } from './http/pipeline/routes-of.ts'
-import type { FeeQuoteStore } from './store/fee-quotes.ts'
-import type { Store } from './store/records.ts'
 import { quoteWithdrawal } from './withdrawal-fees/quote-withdrawal.ts'
 
 type CustomerDeps = {

@@ -25,12 +25,18 @@ import {
   resources,
   searchRecords,
 } from '@bursar/contract'
+import {
+  customersWork,
+  type FeeQuoteStore,
+  historyWork,
+  type ImportRegistry,
+  type RecordReads,
+  readsWork,
+  type Store,
+  searchWork,
+} from '@bursar/records'
 import { changesWork, latestChangesWork } from './events/change-work.ts'
 import type { EventWaits } from './events/event-waits.ts'
-import { customersWork } from './history/customers-work.ts'
-import { historyWork } from './history/history-work.ts'
-import { readsWork } from './history/reads-work.ts'
-import { searchWork } from './history/search-work.ts'
 import { readPastList } from './http/pipeline/read-past.ts'
 import type { Readings } from './http/pipeline/routes-of.ts'
 import { openForeignValues } from './intake/requests/foreign-values.ts'
@@ -40,10 +46,6 @@ import { openStreamGate } from './intake/requests/stream-gate.ts'
 import { type StreamDeps, streamWork } from './intake/requests/stream-work.ts'
 import { attentionWork } from './overview/attention-work.ts'
 import { listWork } from './overview/list-work.ts'
-import type { FeeQuoteStore } from './store/fee-quotes.ts'
-import type { ImportRegistry } from './store/imports.ts'
-import type { RecordReads } from './store/record-reads.ts'
-import type { Store } from './store/records.ts'
 import { consumeQuote } from './withdrawal-fees/consume-quote.ts'
 import { findQuote } from './withdrawal-fees/describe-quote.ts'
 

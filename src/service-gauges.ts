@@ -10,12 +10,15 @@ import {
   type Reading,
 } from '@bursar/base'
 import { ageOf, type Dated, type FeeBasis } from '@bursar/fees'
+import type {
+  AuditLog,
+  ChangeWatch,
+  CountedImports,
+  FeeQuoteStore,
+  ImportRegistry,
+  Store,
+} from '@bursar/records'
 import type { OAuth } from './oauth/open-oauth.ts'
-import type { AuditLog } from './store/audit.ts'
-import type { ChangeWatch } from './store/change-watch.ts'
-import type { FeeQuoteStore } from './store/fee-quotes.ts'
-import type { CountedImports, ImportRegistry } from './store/imports.ts'
-import type { Store } from './store/records.ts'
 
 export type GaugeDeps = {
   readonly metrics: Metrics

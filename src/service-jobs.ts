@@ -1,8 +1,5 @@
 import type { Background, Logger } from '@bursar/base'
-import type { FeeQuoteStore } from './store/fee-quotes.ts'
-import { startChecksumScan } from './store/integrity/checksum-scan.ts'
-import type { Store } from './store/records.ts'
-import { startResealing } from './store/sealing/start-resealing.ts'
+import { type FeeQuoteStore, type Store, startChecksumScan, startResealing } from '@bursar/records'
 import { startAnnouncing } from './withdrawal-fees/announce-consumed.ts'
 import { startQuoteSweep } from './withdrawal-fees/sweep-quotes.ts'
 

@@ -24,6 +24,15 @@ import {
   type Route,
 } from '@bursar/contract'
 import { type FeeBasis, openFees } from '@bursar/fees'
+import {
+  type CredentialStore,
+  type FeeQuoteStore,
+  type ImportRegistry,
+  openSpoolsOf,
+  type SandboxState,
+  type Store,
+  startAuditReport,
+} from '@bursar/records'
 import { customerReads, customerWorks } from './customer-works.ts'
 import { openEventWaits } from './events/event-waits.ts'
 import { apiPage, type PageClient } from './http/documents/api-page/api-page.ts'
@@ -65,13 +74,6 @@ import { operatorReads, operatorWorks } from './operator-works.ts'
 import { startServiceGauges } from './service-gauges.ts'
 import { startStoreJobs } from './service-jobs.ts'
 import { type MergeMetrics, openServiceMetrics } from './service-metrics.ts'
-import { startAuditReport } from './store/audit/report-audit.ts'
-import type { CredentialStore } from './store/credentials.ts'
-import type { FeeQuoteStore } from './store/fee-quotes.ts'
-import type { ImportRegistry } from './store/imports.ts'
-import type { Store } from './store/records.ts'
-import type { SandboxState } from './store/sandbox-state.ts'
-import { openSpoolsOf } from './store/spool.ts'
 import { openServiceStores } from './stores.ts'
 
 /** A running service: the composition root that `startService` opens. */

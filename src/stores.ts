@@ -8,12 +8,22 @@ import {
   type PurposeKeyStore,
   readPostgresUrl,
 } from '@bursar/base'
-import type { AuditDeps, AuditLog, AuditReader } from './store/audit.ts'
-import type { SharedValues } from './store/integrity/shared-values.ts'
-import type { StoredRows } from './store/integrity/stored-rows.ts'
-import type { OpenedStores, SealedDeps, StoreDeps, StoreFiles } from './store/opened-stores.ts'
+import {
+  type AuditDeps,
+  type AuditLog,
+  type AuditReader,
+  keySources,
+  type OpenedStores,
+  openedKeys,
+  type SealedDeps,
+  type SharedValues,
+  type StoreDeps,
+  type StoredRows,
+  type StoreFiles,
+  type Stores,
+  StoreUnavailable,
+} from '@bursar/records'
 import type { Roles } from './store/postgres/schema/grants.ts'
-import { keySources, openedKeys, type Stores } from './store/sealing/opened-keys.ts'
 import { sqliteFiles } from './store/sqlite/backup/sqlite-files.ts'
 import { compactFile } from './store/sqlite/files/compact-file.ts'
 import { embeddedChecks, sharedIn } from './store/sqlite/files/embedded-checks.ts'
@@ -29,7 +39,6 @@ import { isServed } from './store/sqlite/files/server-lock.ts'
 import { appliedSteps } from './store/sqlite/migrate.ts'
 import { type EmbeddedMode, openEmbeddedStores } from './store/sqlite/open-embedded-stores.ts'
 import { openSqliteAuditReader } from './store/sqlite/open-sqlite-audit.ts'
-import { StoreUnavailable } from './store/unavailable.ts'
 
 /** The audit log for the owner of the store, or its auditor. */
 export type AuditArchive = {

@@ -84,7 +84,7 @@ function packageOf(file: string): string | undefined {
   return Object.keys(packages).find((root) => file.startsWith(`${root}/`))
 }
 
-/** `src/store/merge/staging.ts` belongs to `store/merge`, `src/store/records.ts` to `store`. */
+/** `packages/records/src/merge/staging.ts` belongs to `store/merge`, `packages/records/src/records.ts` to `store`. */
 function placeOf(file: string, root: string, rows: Rows): string {
   const path = file.slice(root.length + 1).replace(/\.(tsx?|json)$/, '')
   const places = Object.keys(rows).filter(
@@ -136,7 +136,7 @@ function nameFaults(): string[] {
 }
 
 function isOfStore(file: string): boolean {
-  return file.startsWith('src/store/')
+  return file.startsWith('packages/records/src/')
 }
 
 function smallFileWarnings(): string[] {

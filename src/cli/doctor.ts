@@ -16,6 +16,7 @@ import {
   systemTime,
 } from '@bursar/base'
 import { resources } from '@bursar/contract'
+import { type Erasure, type OperatorRecords, spoolFolderOf } from '@bursar/records'
 import type { Command } from 'commander'
 import { auditCheck } from '../doctor/audit-check.ts'
 import { type Backups, backupCheck, newestFileAt } from '../doctor/backup-check.ts'
@@ -27,9 +28,6 @@ import { keyChecks } from '../doctor/key-checks.ts'
 import { recordsCheck } from '../doctor/records-check.ts'
 import { sealingCheck } from '../doctor/sealing-check.ts'
 import type { UsingRecords } from '../doctor/using-records.ts'
-import type { Erasure } from '../store/credentials.ts'
-import type { OperatorRecords } from '../store/records.ts'
-import { spoolFolderOf } from '../store/spool.ts'
 import {
   lastArchivedAt,
   openOperatorStores,

@@ -1,7 +1,7 @@
 import { printableJson } from '@bursar/base'
 import { resourceOf } from '@bursar/contract'
+import { openSpoolsOf, type Spool } from '@bursar/records'
 import type { Command } from 'commander'
-import { openSpoolsOf, type Spool } from '../store/spool.ts'
 import { type CommonOptions, kindArgument, newCommand } from './options.ts'
 import type { Output } from './output.ts'
 import { withAudit } from './with-stores.ts'

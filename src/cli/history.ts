@@ -8,10 +8,14 @@ import {
   systemTime,
 } from '@bursar/base'
 import { resourceOf, uuid } from '@bursar/contract'
+import {
+  describeHistory,
+  type History,
+  type OperatorRecords,
+  type PruneKey,
+  type VersionPlace,
+} from '@bursar/records'
 import { Command } from 'commander'
-import { describeHistory } from '../history/history-work.ts'
-import type { History, PruneKey, VersionPlace } from '../store/records/history.ts'
-import type { OperatorRecords } from '../store/records.ts'
 import { type CommonOptions, kindArgument, newCommand, refuseUsage } from './options.ts'
 import { CommandFailed, type Output, printResult } from './output.ts'
 import { withAudit } from './with-stores.ts'

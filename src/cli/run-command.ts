@@ -1,6 +1,6 @@
 import { ConfigError, outOfDescriptors } from '@bursar/base'
+import { StoreRefused, StoreUnavailable } from '@bursar/records'
 import { type Command, CommanderError } from 'commander'
-import { StoreRefused, StoreUnavailable } from '../store/unavailable.ts'
 import { CommandFailed, cannotWrite, type Output } from './output.ts'
 
 // Exit codes. 0 means success.

@@ -7,8 +7,7 @@ import {
   printable,
   systemTime,
 } from '@bursar/base'
-import type { WrongCount } from '../store/records/customer-entries.ts'
-import type { OperatorRecords } from '../store/records.ts'
+import type { OperatorRecords, WrongCount } from '@bursar/records'
 import type { UsingRecords } from './using-records.ts'
 
 type CountsDeps = {

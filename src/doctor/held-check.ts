@@ -1,6 +1,5 @@
 import { type Check, counted, type Finding, limits, printable, systemTime } from '@bursar/base'
-import type { HeldFault } from '../store/integrity/compare-held.ts'
-import type { OperatorRecords } from '../store/records.ts'
+import type { HeldFault, OperatorRecords } from '@bursar/records'
 import type { UsingRecords } from './using-records.ts'
 
 type HeldDeps = {

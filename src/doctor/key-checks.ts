@@ -12,9 +12,9 @@ import {
   printable,
   refusalOf,
 } from '@bursar/base'
+import type { CredentialStore } from '@bursar/records'
 import { isSealed } from '../oauth/clients/client-seal.ts'
 import { publishedClients } from '../oauth/clients/published-secrets.ts'
-import type { CredentialStore } from '../store/credentials.ts'
 
 export type KeyDeps = {
   readonly config: Config

@@ -1,7 +1,6 @@
 import { type Check, commandHint, counted, type Finding, limits } from '@bursar/base'
 import type { Resource } from '@bursar/contract'
-import { type RowKey, rowFaults } from '../store/integrity/stored-rows.ts'
-import type { OperatorRecords } from '../store/records.ts'
+import { type OperatorRecords, type RowKey, rowFaults } from '@bursar/records'
 import type { UsingRecords } from './using-records.ts'
 
 type RecordsDeps = {

@@ -1,6 +1,5 @@
 import { type Check, type Config, commandHint, counted, type Finding } from '@bursar/base'
-import type { Erasure } from '../store/credentials.ts'
-import type { OperatorRecords } from '../store/records.ts'
+import type { Erasure, OperatorRecords } from '@bursar/records'
 import type { UsingRecords } from './using-records.ts'
 
 type Parts = {

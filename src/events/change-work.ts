@@ -1,17 +1,18 @@
 import { type Config, limits } from '@bursar/base'
 import { asTenant, eventKinds, type OperatorWork, type Tenant } from '@bursar/contract'
-import { describeOrigin } from '../history/history-work.ts'
-import { readUpdates } from '../history/read-update.ts'
 import {
   changePlaceOf,
   changePosition,
+  describeOrigin,
   eventPlaceOf,
   eventPosition,
   POSITION_BYTES,
   type Position,
-} from '../store/position.ts'
-import { placeAfter, type StoredEvent } from '../store/records/events.ts'
-import type { Store } from '../store/records.ts'
+  placeAfter,
+  readUpdates,
+  type Store,
+  type StoredEvent,
+} from '@bursar/records'
 import { describeEvent } from './describe-event.ts'
 import type { EventWaits } from './event-waits.ts'
 import { openSharedReads } from './shared-reads.ts'

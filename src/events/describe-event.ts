@@ -1,6 +1,6 @@
 import { printInstant } from '@bursar/base'
 import { eventTypeOf, objectTypeOf } from '@bursar/contract'
-import type { StoredEvent } from '../store/records/events.ts'
+import type { StoredEvent } from '@bursar/records'
 import { eventId } from './event-id.ts'
 
 /** An event as the API answers it. The secret is that of its customer. */

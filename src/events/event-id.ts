@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { uuidText } from '@bursar/base'
-import { eventContent, type StoredEvent } from '../store/records/events.ts'
+import { eventContent, type StoredEvent } from '@bursar/records'
 
 /**
  * The id of a customer's event, a UUID of version 8 (RFC 9562). It seals the number of the version,

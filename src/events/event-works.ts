@@ -7,9 +7,7 @@ import {
   problem,
   type Work,
 } from '@bursar/contract'
-import { eventPosition } from '../store/position.ts'
-import type { CustomerEvents } from '../store/records/events.ts'
-import type { Store } from '../store/records.ts'
+import { type CustomerEvents, eventPosition, type Store } from '@bursar/records'
 import { describeEvent } from './describe-event.ts'
 import { eventId, openEventId } from './event-id.ts'
 import type { EventWaits } from './event-waits.ts'

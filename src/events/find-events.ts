@@ -13,15 +13,15 @@ import {
   type Tenant,
   type WorkInput,
 } from '@bursar/contract'
-import { eventPlaceOf } from '../store/position.ts'
 import {
   allNumbers,
   type EventPlace,
   type EventRange,
+  eventPlaceOf,
   placeAfter,
+  type Store,
   type StoredEvent,
-} from '../store/records/events.ts'
-import type { Store } from '../store/records.ts'
+} from '@bursar/records'
 import { describeEvent } from './describe-event.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { currentSpan, getOrInsert, type Span } from '@bursar/base'
-import { inBatchSpan } from '../store/traced-work.ts'
+import { inBatchSpan } from '@bursar/records'
 
 /**
  * Reads for requests that wait. A change wakes many of them at once, and they would compete for

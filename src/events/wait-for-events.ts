@@ -1,6 +1,6 @@
 import { type Config, limits, systemTime } from '@bursar/base'
 import type { Caller, WorkInput } from '@bursar/contract'
-import type { ChangeWait } from '../store/change-watch.ts'
+import type { ChangeWait } from '@bursar/records'
 import type { EventWaits } from './event-waits.ts'
 import type { SharedReads } from './shared-reads.ts'
 

@@ -4,11 +4,11 @@ import {
   comesAfter,
   type RowKey,
   rowFaults,
+  StoreDamaged,
   type StoredRow,
   type StoredRows,
   shownId,
-} from '../store/integrity/stored-rows.ts'
-import { StoreDamaged } from '../store/unavailable.ts'
+} from '@bursar/records'
 import { renderRecord } from './render.ts'
 
 /** `faults` names the first damaged records by kind and id, and no value; the rest are counted. */

@@ -1,5 +1,5 @@
 import { printInstant } from '@bursar/base'
-import type { ListedImport } from '../store/imports.ts'
+import type { ListedImport } from '@bursar/records'
 
 /** An import of the registry as HTTP and the command line show it. What is unknown is left out. */
 export function describeImport(listed: ListedImport) {

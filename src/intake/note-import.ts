@@ -4,10 +4,11 @@ import {
   ImportCancelled,
   type ImportCounts,
   type ImportOutcome,
+  type LineFault,
+  type OnStep,
   type RunningImport,
-} from '../store/imports.ts'
-import type { LineFault, OnStep } from '../store/records/import.ts'
-import { StoreUnavailable } from '../store/unavailable.ts'
+  StoreUnavailable,
+} from '@bursar/records'
 
 /** What an import tells of itself, for its entry in the registry. */
 export const notesOf = (running: Pick<RunningImport, 'enter' | 'wait' | 'progress'>) => ({

@@ -1,5 +1,5 @@
 import type { RecordFault, Resource } from '@bursar/contract'
-import type { StorableRecord } from '../store/records/import.ts'
+import type { StorableRecord } from '@bursar/records'
 import type { RecordCheck } from './check.ts'
 import type { Entry } from './entry.ts'
 import { type Oddity, odditiesOf } from './odd-values.ts'

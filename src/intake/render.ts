@@ -1,9 +1,7 @@
 import { parseInstant, printInstant } from '@bursar/base'
 import type { RecordInput, Resource } from '@bursar/contract'
+import { positionOf, printTerms, privateTerms, type StorableRecord } from '@bursar/records'
 import type { TSchema } from 'typebox'
-import { positionOf } from '../store/position.ts'
-import type { StorableRecord } from '../store/records/import.ts'
-import { printTerms, privateTerms } from '../store/records/terms.ts'
 
 /**
  * Renders a checked record as the bytes of responses, full and masked, and its filter columns. The

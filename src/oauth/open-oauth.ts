@@ -1,6 +1,6 @@
 import type { Background, Clock, Config, Keyring, Logger, Metrics } from '@bursar/base'
 import type { Interfere, PublicDocument, RateLimit, Route } from '@bursar/contract'
-import type { CredentialStore } from '../store/credentials.ts'
+import type { CredentialStore } from '@bursar/records'
 import { type GuessLimiter, openGuessLimiter } from './clients/guess-limiter.ts'
 import { openUseRecorder } from './clients/use-recorder.ts'
 import { oauthDocuments, oauthRoutes } from './endpoints/routes.ts'

@@ -1,7 +1,6 @@
 import { type Clock, DAY_MICROS, HOUR_MICROS, limits, printInstant, systemTime } from '@bursar/base'
 import { type OperatorWork, type RecordKind, resourceOf } from '@bursar/contract'
-import type { Counted, Counting } from '../store/records/across.ts'
-import type { Store } from '../store/records.ts'
+import type { Counted, Counting, Store } from '@bursar/records'
 import { customerOf } from './list-work.ts'
 import { sumShortfalls } from './sum-shortfalls.ts'
 

@@ -9,9 +9,13 @@ import {
   startOfAsset,
   statementOrders,
 } from '@bursar/contract'
-import { POSITION_BYTES } from '../store/position.ts'
-import type { AcrossPage, AcrossPlace, AcrossSelection } from '../store/records/across.ts'
-import type { Store } from '../store/records.ts'
+import {
+  type AcrossPage,
+  type AcrossPlace,
+  type AcrossSelection,
+  POSITION_BYTES,
+  type Store,
+} from '@bursar/records'
 
 type ListDeps = { readonly store: Pick<Store, 'operator'>; readonly clock: Clock }
 

@@ -17,7 +17,7 @@ import {
   type RecordInput,
   statementOrders,
 } from '@bursar/contract'
-import type { AcrossPlace, AcrossRecords } from '../store/records/across.ts'
+import type { AcrossPlace, AcrossRecords } from '@bursar/records'
 
 type Asked = {
   readonly customerId: string | undefined

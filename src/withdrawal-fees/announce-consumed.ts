@@ -1,6 +1,5 @@
 import { type Background, type Logger, limits, systemTime } from '@bursar/base'
-import type { FeeQuoteStore } from '../store/fee-quotes.ts'
-import type { Store } from '../store/records.ts'
+import type { FeeQuoteStore, Store } from '@bursar/records'
 
 type AnnounceDeps = {
   readonly quotes: Pick<FeeQuoteStore, 'operator'>

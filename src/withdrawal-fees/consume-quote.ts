@@ -1,6 +1,5 @@
 import { noneFound, type OperatorWork } from '@bursar/contract'
-import { doing } from '../store/deed.ts'
-import type { FeeQuoteStore } from '../store/fee-quotes.ts'
+import { doing, type FeeQuoteStore } from '@bursar/records'
 import { describeQuote } from './describe-quote.ts'
 import { consumeProblem } from './fee-problems.ts'
 

@@ -1,5 +1,5 @@
 import { printInstant } from '@bursar/base'
-import type { FeeQuote, FeeQuoteStore } from '../store/fee-quotes.ts'
+import type { FeeQuote, FeeQuoteStore } from '@bursar/records'
 
 /** What has become of a fee. `now` is of the store's clock, which judges every fee. */
 const stateOf = (quote: FeeQuote, now: bigint): 'OPEN' | 'CONSUMED' | 'EXPIRED' => {

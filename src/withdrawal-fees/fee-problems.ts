@@ -1,7 +1,7 @@
 import { commandHint, printInstant } from '@bursar/base'
 import { echo, noneFound, type Problem, problem } from '@bursar/contract'
 import type { QuoteRefusal, QuoteRequest } from '@bursar/fees'
-import type { BoundMember, Consumed, FeeQuote } from '../store/fee-quotes.ts'
+import type { BoundMember, Consumed, FeeQuote } from '@bursar/records'
 
 /** The problem of a refused quote, with the figures that the caller needs for the next attempt. */
 export function quoteProblem(refusal: QuoteRefusal, { asset, network }: QuoteRequest): Problem {

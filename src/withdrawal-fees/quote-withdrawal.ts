@@ -8,8 +8,8 @@ import {
   quoteFee,
   traitsOf,
 } from '@bursar/fees'
+import type { FeeQuoteStore, NewFeeQuote } from '@bursar/records'
 import { v7 as timeOrderedUuid } from 'uuid'
-import type { FeeQuoteStore, NewFeeQuote } from '../store/fee-quotes.ts'
 import { quoteProblem, tooManyOpenQuotes } from './fee-problems.ts'
 
 export type QuoteDeps = {

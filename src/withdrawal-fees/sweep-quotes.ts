@@ -1,5 +1,5 @@
 import { type Background, type Logger, limits, printInstant } from '@bursar/base'
-import type { FeeQuoteStore } from '../store/fee-quotes.ts'
+import type { FeeQuoteStore } from '@bursar/records'
 
 type SweepDeps = {
   readonly quotes: FeeQuoteStore

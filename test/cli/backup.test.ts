@@ -17,6 +17,13 @@ import { openLog, systemRandom, systemTime } from '@bursar/base'
 import { eventKinds, resources } from '@bursar/contract'
 import { create } from 'tar'
 import { fiatAccount } from '../../packages/contract/src/resources/fiat-account.ts'
+import {
+  acme,
+  aQuote,
+  aWithdrawal,
+  idOf,
+  wallet,
+} from '../../packages/records/test/support/quotes.ts'
 import { backupCommand } from '../../src/cli/backup/backup.ts'
 import { reconcileCommand } from '../../src/cli/backup/reconcile.ts'
 import { restoreCommand } from '../../src/cli/backup/restore.ts'
@@ -26,7 +33,6 @@ import { feeCommand } from '../../src/cli/fee.ts'
 import { describeEvent } from '../../src/events/describe-event.ts'
 import { createSampleClient } from '../../src/oauth/clients/clients.ts'
 import { createStore, openOperatorStores, type Stores } from '../../src/stores.ts'
-import { acme, aQuote, aWithdrawal, idOf, wallet } from '../store/support/quotes.ts'
 import { auditOf } from '../support/audit.ts'
 import { configOf, temporaryFolder } from '../support/harness.ts'
 import { take } from '../support/record-store.ts'

@@ -5,8 +5,8 @@ import { DatabaseSync } from 'node:sqlite'
 import { after, before, describe, test } from 'node:test'
 import { type Keyring, limits } from '@bursar/base'
 import { recordKinds } from '@bursar/contract'
+import { askAt } from '../../packages/records/test/support/postgres-world.ts'
 import { type ErasureDeps, eraseCustomer } from '../../src/cli/customer/run-erasure.ts'
-import { askAt } from '../store/support/postgres-world.ts'
 import { auditOf } from '../support/audit.ts'
 import {
   acme,

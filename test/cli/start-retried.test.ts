@@ -1,14 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { ConfigError, limits, openLog } from '@bursar/base'
+import { NoPrimary, StoreDamaged, StoreServed, StoreUnavailable } from '@bursar/records'
 import { pino } from 'pino'
 import { startRetried } from '../../src/cli/processes/start-retried.ts'
-import {
-  NoPrimary,
-  StoreDamaged,
-  StoreServed,
-  StoreUnavailable,
-} from '../../src/store/unavailable.ts'
 import { takeTime } from '../support/virtual-time.ts'
 
 const log = openLog('silent')

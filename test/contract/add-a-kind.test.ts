@@ -63,7 +63,7 @@ function addPayouts(copy: Copy): void {
   )
   repeatLines(copy, 'packages/contract/src/resources/catalogue.ts')
   // 4
-  const steps = 'src/store/schema/steps.ts'
+  const steps = 'packages/records/src/schema/steps.ts'
   const list = /(const laterSteps: .* = \[)([^\]]*)\]/
   write(copy, steps, read(copy, steps).replace(list, `$1$2{ createKind: 'payouts' }]`))
   // 5
@@ -105,9 +105,9 @@ function addToContract(copy: Copy): void {
 
 /** What a kind must pass on the engine of this run. The kept stores are of earlier releases. */
 const suite = [
-  'test/store/schema.test.ts',
-  'test/store/kept-stores.test.ts',
-  `test/store/${testStore}/query-plans.test.ts`,
+  'packages/records/test/schema.test.ts',
+  'packages/records/test/kept-stores.test.ts',
+  `packages/records/test/${testStore}/query-plans.test.ts`,
   'packages/contract/test/declarations.test.ts',
   'test/contract/cross-tenant.test.ts',
   'test/contract/walk-law.test.ts',

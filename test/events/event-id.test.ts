@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
+import type { StoredEvent } from '@bursar/records'
 import fc from 'fast-check'
 import { eventId, openEventId } from '../../src/events/event-id.ts'
-import type { StoredEvent } from '../../src/store/records/events.ts'
 import { anId } from '../support/records.ts'
 
 const secret = fc.uint8Array({ minLength: 16, maxLength: 16 })

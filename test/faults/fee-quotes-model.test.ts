@@ -1,8 +1,17 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { type QuoteChild, startQuoteChild } from '../store/support/quote-child.ts'
-import { aQuote, aWithdrawal, idOf, minutes, noon } from '../store/support/quotes.ts'
+import {
+  type QuoteChild,
+  startQuoteChild,
+} from '../../packages/records/test/support/quote-child.ts'
+import {
+  aQuote,
+  aWithdrawal,
+  idOf,
+  minutes,
+  noon,
+} from '../../packages/records/test/support/quotes.ts'
 import { openStorePlace, type StorePlace } from '../support/store-place.ts'
 
 /**

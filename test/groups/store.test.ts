@@ -1,3 +1,3 @@
 import { runGroup } from '../support/run-group.ts'
 
-await runGroup(import.meta, 'sqlite', 'store/*.test.ts', 'store/sqlite/*.test.ts')
+await runGroup(import.meta, 'sqlite', 'store/sqlite/*.test.ts')

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { readUpdates } from '../../src/history/read-update.ts'
-import type { LatestChange } from '../../src/store/records/latest-change.ts'
-import { StoreDamaged } from '../../src/store/unavailable.ts'
+import { readUpdates, StoreDamaged } from '@bursar/records'
+import type { LatestChange } from '../../packages/records/src/records/latest-change.ts'
 
 const change = {
   kind: 'statements',

@@ -3,10 +3,9 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { type Answer, type AuditEntry, problem } from '@bursar/contract'
+import { DeedFailed, doing, NothingChanged, StoreUnavailable } from '@bursar/records'
 import { openAnswerAudit } from '../../src/http/server/audit-answers.ts'
 import { buildServer } from '../../src/http/server/build-server.ts'
-import { DeedFailed, doing } from '../../src/store/deed.ts'
-import { NothingChanged, StoreUnavailable } from '../../src/store/unavailable.ts'
 import { unreadLog } from '../support/harness.ts'
 
 /** The entry that the audit log has of an answer before its first byte is sent. */

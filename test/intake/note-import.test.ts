@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { problem } from '@bursar/contract'
+import {
+  ImportCancelled,
+  NothingChanged,
+  type RunningImport,
+  StoreUnavailable,
+} from '@bursar/records'
 import { notesOf, outcomeOfError, outcomeOfReport } from '../../src/intake/note-import.ts'
-import { ImportCancelled, type RunningImport } from '../../src/store/imports.ts'
-import { NothingChanged, StoreUnavailable } from '../../src/store/unavailable.ts'
 
 type Fault = Parameters<typeof outcomeOfReport>[0]['faults'][number]
 

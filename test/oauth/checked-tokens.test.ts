@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { asTenant } from '@bursar/contract'
+import type { Client } from '@bursar/records'
 import { openCheckedTokens } from '../../src/oauth/tokens/checked-tokens.ts'
-import type { Client } from '../../src/store/credentials.ts'
 
 const client: Client = {
   id: 'client_acme',

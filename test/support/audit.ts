@@ -1,14 +1,17 @@
 import { DatabaseSync } from 'node:sqlite'
 import { systemTime } from '@bursar/base'
 import type { AuditEntry } from '@bursar/contract'
-import { openAuditReader } from '../../src/store/audit/open-audit-reader.ts'
-import { openRecordReads } from '../../src/store/audit/open-record-reads.ts'
-import type { AuditLine, AuditReader } from '../../src/store/audit.ts'
+import {
+  type AuditLine,
+  type AuditReader,
+  openAuditReader,
+  openRecordReads,
+  type RecordReads,
+  type Session,
+} from '@bursar/records'
 import { withPrimary } from '../../src/store/postgres/cluster/with-primary.ts'
 import { dialect as postgresDialect } from '../../src/store/postgres/dialect.ts'
 import { sessionOf } from '../../src/store/postgres/session.ts'
-import type { RecordReads } from '../../src/store/record-reads.ts'
-import type { Session } from '../../src/store/session.ts'
 import { dialect as sqliteDialect } from '../../src/store/sqlite/dialect.ts'
 import { retryWhileLocked } from '../../src/store/sqlite/locks.ts'
 import { openSession } from '../../src/store/sqlite/session.ts'

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { problem } from '@bursar/contract'
+import { StoreUnavailable } from '@bursar/records'
 import type { Example, OperationExamples } from '../../src/http/documents/openapi-examples.ts'
 import { problemOf, renderProblem } from '../../src/http/server/respond.ts'
-import { StoreUnavailable } from '../../src/store/unavailable.ts'
 import type { Called, TestService } from './harness.ts'
 import { rawRequest, rawSocket } from './raw-request.ts'
 

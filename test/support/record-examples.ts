@@ -12,9 +12,9 @@ import {
   type Operation,
   operations,
 } from '@bursar/contract'
+import { StoreUnavailable } from '@bursar/records'
 import type { Example, OperationExamples } from '../../src/http/documents/openapi-examples.ts'
 import { problemOf, renderProblem } from '../../src/http/server/respond.ts'
-import { StoreUnavailable } from '../../src/store/unavailable.ts'
 import { acme, startTestService, type TestService } from './harness.ts'
 import { acmeIdOf, callOf, pathOf, withdrawal } from './operation-calls.ts'
 import { operatorToken } from './operator-token.ts'

@@ -9,6 +9,7 @@ import {
   type Resource,
   resources,
 } from '@bursar/contract'
+import type { Sealing, Store } from '@bursar/records'
 import type { Entry } from '../../src/intake/entry.ts'
 import {
   type EntryOptions,
@@ -22,8 +23,6 @@ import {
   type SessionSettings,
 } from '../../src/store/postgres/driver/sessions.ts'
 import { openPostgresStore } from '../../src/store/postgres/records/open-postgres-store.ts'
-import type { Store } from '../../src/store/records.ts'
-import type { Sealing } from '../../src/store/sealing/seals.ts'
 import { openSqliteStore } from '../../src/store/sqlite/open-sqlite-store.ts'
 import { temporaryFolder } from './harness.ts'
 import {

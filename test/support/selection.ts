@@ -1,4 +1,4 @@
-import type { Selection } from '../../src/store/records/page.ts'
+import type { Selection } from '@bursar/records'
 
 /** The default page of a list: the newest hundred records, unfiltered. */
 export const firstPage: Selection = {

@@ -1,4 +1,4 @@
-import type { CredentialStore, SealMark } from '../../src/store/credentials.ts'
+import type { CredentialStore, SealMark } from '@bursar/records'
 
 /** Disables a client past the program, which would also refuse its row for the seal. */
 export const storeDisabled = (

@@ -2,11 +2,14 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { type Clock, limits, openBackground, openLog, systemTime } from '@bursar/base'
-import type { AuditDeps, AuditLog } from '../../src/store/audit.ts'
-import type { CredentialStore } from '../../src/store/credentials.ts'
-import type { FeeQuoteStore } from '../../src/store/fee-quotes.ts'
-import { openImports } from '../../src/store/imports/open-imports.ts'
-import type { ImportRegistry } from '../../src/store/imports.ts'
+import {
+  type AuditDeps,
+  type AuditLog,
+  type CredentialStore,
+  type FeeQuoteStore,
+  type ImportRegistry,
+  openImports,
+} from '@bursar/records'
 import { openServers, type Servers } from '../../src/store/postgres/cluster/servers.ts'
 import { dialect } from '../../src/store/postgres/dialect.ts'
 import { openPostgresFeeQuotes } from '../../src/store/postgres/fee-quotes.ts'

@@ -1,7 +1,6 @@
 import { makeCustomerKey, type PurposeKey, systemRandom, wrapCustomerKey } from '@bursar/base'
-import type { WrappingKeys } from '../../src/store/sealing/customer-key-rows.ts'
-import type { CustomerKeySource, CustomerKeys } from '../../src/store/sealing/customer-keys.ts'
-import { openSeals, type Sealing } from '../../src/store/sealing/seals.ts'
+import { type CustomerKeySource, type CustomerKeys, openSeals, type Sealing } from '@bursar/records'
+import type { WrappingKeys } from '../../packages/records/src/sealing/customer-key-rows.ts'
 import { dialect } from '../../src/store/sqlite/dialect.ts'
 
 const kek: PurposeKey = {

@@ -43,22 +43,22 @@ export const jobs = {
   },
   'report-imports': {
     does: 'writes what has changed of the imports of the process, and hears which are cancelled',
-    in: 'src/store/imports/open-imports.ts',
+    in: 'packages/records/src/imports/open-imports.ts',
     everyMs: limits.importReportMs,
   },
   'report-audit': {
     does: 'writes the counts of the minute to the audit log, and its head to the log',
-    in: 'src/store/audit/report-audit.ts',
+    in: 'packages/records/src/audit/report-audit.ts',
     everyMs: limits.auditReportMs,
   },
   'reseal-bodies': {
     does: 'brings stored bodies to the form that is configured, and to rotated keys',
-    in: 'src/store/sealing/start-resealing.ts',
+    in: 'packages/records/src/sealing/start-resealing.ts',
     everyMs: limits.resealIdleMs,
   },
   'compare-checksums': {
     does: 'compares stored records with their checksums',
-    in: 'src/store/integrity/checksum-scan.ts',
+    in: 'packages/records/src/integrity/checksum-scan.ts',
     everyMs: limits.scanRoundRestMs,
   },
   'check-tables': {
@@ -68,7 +68,7 @@ export const jobs = {
   },
   'recheck-damage': {
     does: 'reads damaged records again, which may be mended',
-    in: 'src/store/integrity/checksum-scan.ts',
+    in: 'packages/records/src/integrity/checksum-scan.ts',
     everyMs: limits.damageLookMs,
   },
   'check-store-files': {
@@ -98,7 +98,7 @@ export const jobs = {
   },
   'wake-readers': {
     does: 'answers requests that wait for events, and looks for events where none are announced',
-    in: 'src/store/change-watch.ts',
+    in: 'packages/records/src/change-watch.ts',
     everyMs: limits.readersLookMs,
   },
   'measure-service': {

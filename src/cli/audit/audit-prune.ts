@@ -1,6 +1,6 @@
 import { counted, DAY_MICROS, printInstant, systemTime } from '@bursar/base'
+import { PruneRefused, pruneAudit } from '@bursar/records'
 import type { Command } from 'commander'
-import { PruneRefused, pruneAudit } from '../../store/audit/prune-audit.ts'
 import { type CommonOptions, configOf, newCommand } from '../options.ts'
 import { CommandFailed, type Output, printResult } from '../output.ts'
 import { auditing } from '../processes/command-audit.ts'

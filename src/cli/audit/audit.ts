@@ -1,7 +1,7 @@
 import { isPrintable, limits, parseInstant, printInstant } from '@bursar/base'
 import { auditActions } from '@bursar/contract'
+import type { AuditReader } from '@bursar/records'
 import { type Command, Option } from 'commander'
-import type { AuditReader } from '../../store/audit.ts'
 import { type CommonOptions, newCommand, refuseUsage } from '../options.ts'
 import type { Output } from '../output.ts'
 import { auditPruneCommand } from './audit-prune.ts'

@@ -1,6 +1,6 @@
 import { counted, printable, printInstant } from '@bursar/base'
 import type { AuditActor, AuditEntry } from '@bursar/contract'
-import type { AuditLine } from '../../store/audit.ts'
+import type { AuditLine } from '@bursar/records'
 
 /** Ids that one line of text names. The JSON has all of them. */
 const IDS_SHOWN = 5

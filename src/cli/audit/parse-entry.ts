@@ -1,6 +1,6 @@
 import { isPrintable } from '@bursar/base'
 import { type AuditEntry, auditActions } from '@bursar/contract'
-import type { ReadLine } from '../../store/audit.ts'
+import type { ReadLine } from '@bursar/records'
 
 /**
  * The entry of a stored line. Undefined if the program has not written such a line: then no member

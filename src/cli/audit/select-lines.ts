@@ -1,6 +1,6 @@
 import { limits, systemTime } from '@bursar/base'
 import type { AuditEntry } from '@bursar/contract'
-import type { AuditLine, AuditPart, AuditReader } from '../../store/audit.ts'
+import type { AuditLine, AuditPart, AuditReader } from '@bursar/records'
 import { parseEntry } from './parse-entry.ts'
 
 /** What of the log is shown. */

@@ -1,5 +1,5 @@
 import { type Keyring, openLog, systemTime } from '@bursar/base'
-import type { AuditKey } from '../../store/audit.ts'
+import type { AuditKey } from '@bursar/records'
 import { type AuditArchive, withAuditArchive } from '../../stores.ts'
 import { type CommonOptions, configOf } from '../options.ts'
 

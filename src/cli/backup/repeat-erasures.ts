@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from 'node:fs'
 import { limits, parseInstant, parseJson } from '@bursar/base'
-import type { Recovery } from '../../store/credentials.ts'
+import type { Recovery } from '@bursar/records'
 import { type ErasureDeps, eraseCustomer, findHoldings } from '../customer/run-erasure.ts'
 import { isPrintable } from '../options.ts'
 import { CommandFailed } from '../output.ts'

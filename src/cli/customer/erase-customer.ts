@@ -1,6 +1,6 @@
 import { commandHint, counted, printable } from '@bursar/base'
+import type { Erasure } from '@bursar/records'
 import type { Command } from 'commander'
-import type { Erasure } from '../../store/credentials.ts'
 import { type CommonOptions, newCommand } from '../options.ts'
 import { CommandFailed, isoOf, type Output, printResult } from '../output.ts'
 import { type AuditedStores, withAudit } from '../with-stores.ts'

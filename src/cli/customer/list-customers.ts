@@ -1,11 +1,11 @@
 import { counted, limits, printable } from '@bursar/base'
+import {
+  type CustomerEntry,
+  type CustomerPlace,
+  type CustomerRegister,
+  describeCustomer,
+} from '@bursar/records'
 import type { Command } from 'commander'
-import { describeCustomer } from '../../history/customers-work.ts'
-import type {
-  CustomerEntry,
-  CustomerPlace,
-  CustomerRegister,
-} from '../../store/records/customer-entries.ts'
 import { type CommonOptions, newCommand } from '../options.ts'
 import { type Output, printResult } from '../output.ts'
 import { withStores } from '../with-stores.ts'

@@ -1,6 +1,6 @@
 import { counted, printable } from '@bursar/base'
+import type { CustomerRegister, WrongCount } from '@bursar/records'
 import type { Command } from 'commander'
-import type { CustomerRegister, WrongCount } from '../../store/records/customer-entries.ts'
 import { type CommonOptions, newCommand } from '../options.ts'
 import { CommandFailed, type Output, printResult } from '../output.ts'
 import { withAudit } from '../with-stores.ts'

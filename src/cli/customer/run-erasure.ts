@@ -1,9 +1,6 @@
 import { type Keyring, limits, systemTime } from '@bursar/base'
+import type { ErasePlace, Erasure, FeeQuoteStore, OperatorRecords } from '@bursar/records'
 import { eraseClients } from '../../oauth/clients/erase-clients.ts'
-import type { Erasure } from '../../store/credentials.ts'
-import type { FeeQuoteStore } from '../../store/fee-quotes.ts'
-import type { ErasePlace } from '../../store/records/erasure.ts'
-import type { OperatorRecords } from '../../store/records.ts'
 import type { Stores } from '../../stores.ts'
 
 /** What there is of a customer, or what was removed of it. */

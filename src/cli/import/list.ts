@@ -1,6 +1,6 @@
 import { counted, limits, printable } from '@bursar/base'
+import type { JournalEntry } from '@bursar/records'
 import type { Command } from 'commander'
-import type { JournalEntry } from '../../store/records/import.ts'
 import { type CommonOptions, newCommand, refuseUsage } from '../options.ts'
 import { isoOf, type Output, printResult } from '../output.ts'
 import { withAudit } from '../with-stores.ts'

@@ -1,5 +1,5 @@
 import { type Config, type Logger, limits, readPostgresUrl, systemTime } from '@bursar/base'
-import { NoPrimary, StoreDamaged, StoreServed, StoreUnavailable } from '../../store/unavailable.ts'
+import { NoPrimary, StoreDamaged, StoreServed, StoreUnavailable } from '@bursar/records'
 
 export type RetriedStart = {
   readonly config: Pick<Config, 'databaseUrl' | 'lameDuckMs'>

@@ -1,5 +1,6 @@
 import { setPriority } from 'node:os'
 import { type Config, limits, openLog, systemTime } from '@bursar/base'
+import { type CustomerKeySource, StoreUnavailable } from '@bursar/records'
 import { recordRules } from '../../intake/record-rules.ts'
 import { importStream } from '../../intake/writer/import-stream.ts'
 import type {
@@ -9,8 +10,6 @@ import type {
   StreamJob,
   ToWriter,
 } from '../../intake/writer/stream-job.ts'
-import type { CustomerKeySource } from '../../store/sealing/customer-keys.ts'
-import { StoreUnavailable } from '../../store/unavailable.ts'
 import { openWriterStores, type Stores } from '../../stores.ts'
 
 /**

@@ -7,8 +7,7 @@ import {
   offeredPairs,
   type Unavailable,
 } from '@bursar/fees'
-import type { StoreWatch } from '../../store/opened-stores.ts'
-import type { Store, StoreServer } from '../../store/records.ts'
+import type { Store, StoreServer, StoreWatch } from '@bursar/records'
 import type { ReadinessCheck } from './health.ts'
 
 type ReadinessDeps = {

@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, hash, randomBytes } from 'node:crypto'
 import { attempt, type Keyring, limits } from '@bursar/base'
-import { POSITION_BYTES, type Position } from '../../store/position.ts'
+import { POSITION_BYTES, type Position } from '@bursar/records'
 
 /** The vault's keys that seal cursors. */
 export type CursorKeys = {

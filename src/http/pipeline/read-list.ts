@@ -14,8 +14,7 @@ import {
   type Trace,
   type WorkInput,
 } from '@bursar/contract'
-import type { Page, Revision, Selection } from '../../store/records/page.ts'
-import type { Store } from '../../store/records.ts'
+import type { Page, Revision, Selection, Store } from '@bursar/records'
 import { isMatch, unlessMatched } from '../server/respond.ts'
 import type { CursorKeys } from './cursor.ts'
 import type { PageCache } from './page-cache.ts'

@@ -10,8 +10,7 @@ import {
   problem,
   type ReserveAnswer,
 } from '@bursar/contract'
-import { PastUnknown } from '../../store/records/history.ts'
-import type { Store } from '../../store/records.ts'
+import { PastUnknown, type Store } from '@bursar/records'
 import { instantOf } from './past-place.ts'
 import { emptyPage, roomOf } from './read-list.ts'
 import type { Reading } from './reading.ts'

@@ -7,7 +7,7 @@ import type {
   WorkAnswer,
   WorkInput,
 } from '@bursar/contract'
-import type { PageRows } from '../../store/records/page.ts'
+import type { PageRows } from '@bursar/records'
 import type { Place } from './cursor.ts'
 import type { ListInput } from './validate.ts'
 

@@ -11,7 +11,7 @@ import {
   type Refusal,
   type Request,
 } from '@bursar/contract'
-import type { Selection } from '../../store/records/page.ts'
+import type { Selection } from '@bursar/records'
 import { decodeValue, parseQuery, type RawQuery } from './parse-query.ts'
 import { readBody } from './read-body.ts'
 

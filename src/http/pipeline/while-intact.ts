@@ -1,6 +1,5 @@
 import type { Route } from '@bursar/contract'
-import { doing } from '../../store/deed.ts'
-import type { StoreWatch } from '../../store/opened-stores.ts'
+import { doing, type StoreWatch } from '@bursar/records'
 
 /**
  * Refuses requests once the store's files are lost or damaged. What a request has changed is

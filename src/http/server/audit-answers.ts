@@ -1,6 +1,5 @@
 import type { Answer, AuditActor, AuditEntry, Request, Trace } from '@bursar/contract'
-import type { AuditCounts } from '../../store/audit/report-audit.ts'
-import type { AuditLog } from '../../store/audit.ts'
+import type { AuditCounts, AuditLog } from '@bursar/records'
 
 /**
  * Writes what the audit log must have of an answer, before its first byte: a caller that leaves in

@@ -6,7 +6,7 @@ import {
   type Request,
   type Route,
 } from '@bursar/contract'
-import { DeedFailed } from '../../store/deed.ts'
+import { DeedFailed } from '@bursar/records'
 import { bodyTooLarge } from './refusals.ts'
 import { problemOf, renderProblem } from './respond.ts'
 

@@ -1,9 +1,6 @@
 import { limits, printInstant } from '@bursar/base'
 import { type Answer, echo, jsonAnswer, Problem, problem, type Request } from '@bursar/contract'
-import { PlaceLost } from '../../store/lost-places.ts'
-import { EventsUnknown } from '../../store/records/events.ts'
-import { PastUnknown } from '../../store/records/history.ts'
-import { StoreUnavailable } from '../../store/unavailable.ts'
+import { EventsUnknown, PastUnknown, PlaceLost, StoreUnavailable } from '@bursar/records'
 
 /**
  * Maps a failure to the problem to answer. A Problem is itself, a store that cannot answer is a

@@ -9,8 +9,8 @@ import {
   type MergeReport,
   type NewAnswer,
   noFaults,
-} from '../../store/records/import.ts'
-import type { Store } from '../../store/records.ts'
+  type Store,
+} from '@bursar/records'
 import { recordCheck } from '../check.ts'
 import type { Entry } from '../entry.ts'
 import type { Oddity } from '../odd-values.ts'

@@ -8,7 +8,7 @@ import type {
   LoadOptions,
   MergeOptions,
   RecordLoad,
-} from '../../store/records/import.ts'
+} from '@bursar/records'
 import type { RecordCheck } from '../check.ts'
 import type { Entry } from '../entry.ts'
 import type { Oddity } from '../odd-values.ts'

@@ -1,8 +1,12 @@
 import { limits } from '@bursar/base'
 import { noneFound, type OperatorInput, type OperatorWork, problem } from '@bursar/contract'
-import { doing } from '../../store/deed.ts'
-import type { ImportRegistry, ImportsPart } from '../../store/imports.ts'
-import { positionId, positionOf } from '../../store/position.ts'
+import {
+  doing,
+  type ImportRegistry,
+  type ImportsPart,
+  positionId,
+  positionOf,
+} from '@bursar/records'
 import { describeImport } from '../describe-import.ts'
 
 /** The works over the registry of imports. */

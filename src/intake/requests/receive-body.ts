@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { limits } from '@bursar/base'
 import { type Problem, problem } from '@bursar/contract'
-import type { ReceivedFile } from '../../store/spool.ts'
+import type { ReceivedFile } from '@bursar/records'
 import { watchRate } from './stream-rate.ts'
 
 export type ReceivedBody = {

@@ -13,12 +13,19 @@ import {
   type Resource,
   type WorkAnswer,
 } from '@bursar/contract'
-import { idOf, nameOf, requireFound, requireHistoryScope } from '../../history/history-work.ts'
-import { doing } from '../../store/deed.ts'
-import type { FoundRecord } from '../../store/records/history.ts'
-import type { ClientOrigin, StorableRecord } from '../../store/records/import.ts'
-import type { Precondition, PutOutcome } from '../../store/records/put.ts'
-import type { Store } from '../../store/records.ts'
+import {
+  type ClientOrigin,
+  doing,
+  type FoundRecord,
+  idOf,
+  nameOf,
+  type Precondition,
+  type PutOutcome,
+  requireFound,
+  requireHistoryScope,
+  type StorableRecord,
+  type Store,
+} from '@bursar/records'
 import { recordCheck } from '../check.ts'
 import { parseEntry } from '../entry.ts'
 import { readRecord } from '../read-record.ts'

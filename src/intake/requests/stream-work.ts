@@ -9,16 +9,17 @@ import {
   type Resource,
   type WorkAnswer,
 } from '@bursar/contract'
-import { DeedFailed } from '../../store/deed.ts'
 import {
+  AlreadyAnswered,
+  DeedFailed,
   ImportCancelled,
   type ImportOutcome,
   type ImportRegistry,
+  NothingChanged,
   type RunningImport,
-} from '../../store/imports.ts'
-import { AlreadyAnswered } from '../../store/records/import.ts'
-import type { Spools } from '../../store/spool.ts'
-import { NothingChanged, StoreUnavailable } from '../../store/unavailable.ts'
+  type Spools,
+  StoreUnavailable,
+} from '@bursar/records'
 import { notesOf, outcomeOfError, outcomeOfReport } from '../note-import.ts'
 import { type StreamJob, type StreamProgress, storedOf } from '../writer/stream-job.ts'
 import type { Writers } from '../writer/writers.ts'

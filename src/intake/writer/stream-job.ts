@@ -1,6 +1,5 @@
 import { type Config, limits } from '@bursar/base'
-import type { NewAnswer, OnStep } from '../../store/records/import.ts'
-import type { CustomerKeys, NewCustomerKey } from '../../store/sealing/customer-keys.ts'
+import type { CustomerKeys, NewAnswer, NewCustomerKey, OnStep } from '@bursar/records'
 import type { ImportReport } from '../files/import-file.ts'
 
 /** The word by which the program runs as a writer. It is no command, so no help shows it. */

@@ -3,14 +3,14 @@ import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { type Config, ConfigError, limits, settings, systemTime } from '@bursar/base'
 import { asTenant } from '@bursar/contract'
-import { AlreadyAnswered } from '../../store/records/import.ts'
-import type { CustomerKeySource } from '../../store/sealing/customer-keys.ts'
 import {
+  AlreadyAnswered,
+  type CustomerKeySource,
   NothingChanged,
   StoreCorrupted,
   StoreDamaged,
   StoreUnavailable,
-} from '../../store/unavailable.ts'
+} from '@bursar/records'
 import type { ImportReport } from '../files/import-file.ts'
 import {
   type FromWriter,

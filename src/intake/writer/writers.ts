@@ -1,6 +1,5 @@
 import { type Clock, type Config, type Logger, limits, systemTime } from '@bursar/base'
-import type { CustomerKeySource } from '../../store/sealing/customer-keys.ts'
-import type { Spools } from '../../store/spool.ts'
+import type { CustomerKeySource, Spools } from '@bursar/records'
 import type { ImportReport } from '../files/import-file.ts'
 import type { StreamJob } from './stream-job.ts'
 import { type Following, startWriter, type WriterProcess } from './writer-process.ts'

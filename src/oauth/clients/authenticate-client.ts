@@ -1,6 +1,6 @@
 import type { Keyring, Logger } from '@bursar/base'
 import { problem, type RateLimit, type Request } from '@bursar/contract'
-import type { Client, ClientWithSecrets } from '../../store/credentials.ts'
+import type { Client, ClientWithSecrets } from '@bursar/records'
 import { oauthError } from '../endpoints/oauth-error.ts'
 import type { Form } from '../endpoints/read-form.ts'
 import { type AssertionDeps, assertionFault } from './check-assertion.ts'

@@ -1,6 +1,6 @@
 import { type Clock, limits, type Secret } from '@bursar/base'
+import type { Client, CredentialStore } from '@bursar/records'
 import { createLocalJWKSet, type JSONWebKeySet } from 'jose'
-import type { Client, CredentialStore } from '../../store/credentials.ts'
 import { checkJwt, secondsOf } from '../tokens/check-jwt.ts'
 import { isRefusal } from '../tokens/refusal.ts'
 import { assertionAlgorithms } from './clients.ts'

@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { Keyring } from '@bursar/base'
-import type { Client, ClientMark, ClientWithSecrets, SealMark } from '../../store/credentials.ts'
+import type { Client, ClientMark, ClientWithSecrets, SealMark } from '@bursar/records'
 
 export type UnsealedClient = Omit<Client, 'seal' | 'mark'>
 

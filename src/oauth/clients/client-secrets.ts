@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { type Keyring, type Random, Secret } from '@bursar/base'
-import type { ClientSecret, ClientWithSecrets } from '../../store/credentials.ts'
+import type { ClientSecret, ClientWithSecrets } from '@bursar/records'
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 

@@ -11,8 +11,8 @@ import {
   Secret,
 } from '@bursar/base'
 import { readScopes, scopesOf } from '@bursar/contract'
+import type { Client, ClientMethod, CredentialStore } from '@bursar/records'
 import { importJWK, type JWK } from 'jose'
-import type { Client, ClientMethod, CredentialStore } from '../../store/credentials.ts'
 import { isSealed, markSealer, sealed, type UnsealedClient } from './client-seal.ts'
 import { hashSecret, makeSecret, randomText } from './client-secrets.ts'
 import { publishedPrefix } from './published-secrets.ts'

@@ -1,6 +1,5 @@
 import type { Keyring } from '@bursar/base'
-import type { RecoveryStore } from '../../store/credentials.ts'
-import type { FeeQuoteStore } from '../../store/fee-quotes.ts'
+import type { FeeQuoteStore, RecoveryStore } from '@bursar/records'
 import { type ClientDeps, nextSecond } from './clients.ts'
 
 type RecoveryDeps = Pick<ClientDeps, 'clock'> & { readonly store: RecoveryStore }

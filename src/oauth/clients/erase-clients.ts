@@ -1,5 +1,5 @@
 import type { Keyring } from '@bursar/base'
-import type { Client, CredentialStore } from '../../store/credentials.ts'
+import type { Client, CredentialStore } from '@bursar/records'
 import { markSealer, sealed } from './client-seal.ts'
 import { type ClientDeps, nextSecond } from './clients.ts'
 

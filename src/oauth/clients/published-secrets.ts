@@ -1,5 +1,5 @@
 import { type Clock, type Config, ConfigError, commandHint, counted } from '@bursar/base'
-import type { ClientWithSecrets, CredentialStore } from '../../store/credentials.ts'
+import type { ClientWithSecrets, CredentialStore } from '@bursar/records'
 
 /** How the ids of secrets begin that a sandbox made: everyone can read or compute them. */
 export const publishedPrefix = 'sandbox_secret_'

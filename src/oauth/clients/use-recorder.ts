@@ -1,5 +1,5 @@
 import { type Clock, type Logger, limits, systemTime } from '@bursar/base'
-import type { Client, CredentialStore } from '../../store/credentials.ts'
+import type { Client, CredentialStore } from '@bursar/records'
 
 /** Records when a client and its secret were last used, at most once a minute each. */
 export type UseRecorder = {

@@ -9,7 +9,7 @@ import {
   type Request,
   scopesOf,
 } from '@bursar/contract'
-import type { Client } from '../../store/credentials.ts'
+import type { Client } from '@bursar/records'
 import { type AuthenticationDeps, authenticateClient } from '../clients/authenticate-client.ts'
 import type { CredentialCache } from '../tokens/credential-cache.ts'
 import { issueToken } from '../tokens/own-token.ts'

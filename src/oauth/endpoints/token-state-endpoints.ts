@@ -1,6 +1,5 @@
 import { type Answer, jsonAnswer, type Request } from '@bursar/contract'
-import type { Client } from '../../store/credentials.ts'
-import { doing } from '../../store/deed.ts'
+import { type Client, doing } from '@bursar/records'
 import { type AuthenticationDeps, authenticateClient } from '../clients/authenticate-client.ts'
 import { type ClientToken, readToken, type TokenDeps } from '../tokens/read-token.ts'
 import { isRefusal } from '../tokens/refusal.ts'

@@ -1,6 +1,6 @@
 import { limits } from '@bursar/base'
 import type { Caller } from '@bursar/contract'
-import type { Client } from '../../store/credentials.ts'
+import type { Client } from '@bursar/records'
 
 /** What the check of a token found. The client object is replaced when the client changes. */
 export type CheckedToken = {

@@ -7,7 +7,7 @@ import {
   systemTime,
 } from '@bursar/base'
 import { problem } from '@bursar/contract'
-import type { Client, CredentialStore, Recovery } from '../../store/credentials.ts'
+import type { Client, CredentialStore, Recovery } from '@bursar/records'
 import { isSealed, notSealed } from '../clients/client-seal.ts'
 import { awaitsClients, openRecoveryLog, requireClients } from './recovery-state.ts'
 import { importSigningKeys, type SigningKeys } from './signing-keys.ts'

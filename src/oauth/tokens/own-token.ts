@@ -1,7 +1,7 @@
 import { randomUUID, sign } from 'node:crypto'
 import { type Clock, type Granted, limits } from '@bursar/base'
 import type { Person } from '@bursar/contract'
-import type { Client } from '../../store/credentials.ts'
+import type { Client } from '@bursar/records'
 import { checkJwt, secondsOf, timeRefusal } from './check-jwt.ts'
 import type { KnownCredentials } from './credential-cache.ts'
 import { isRefusal, type Refusal } from './refusal.ts'

@@ -1,5 +1,5 @@
 import { type Clock, limits } from '@bursar/base'
-import type { Client } from '../../store/credentials.ts'
+import type { Client } from '@bursar/records'
 import { readUncheckedJwt } from './check-jwt.ts'
 import { type CredentialCache, externalKey, type KnownCredentials } from './credential-cache.ts'
 import type { TrustedIssuers } from './external-token.ts'

@@ -1,6 +1,6 @@
 import { commandHint, type Logger, printInstant } from '@bursar/base'
 import { problem } from '@bursar/contract'
-import type { Recovery } from '../../store/credentials.ts'
+import type { Recovery } from '@bursar/records'
 
 /** Whether the store was restored and its operator has not yet confirmed which clients are live. */
 export const awaitsClients = (recovery: Recovery | undefined): boolean =>

@@ -7,7 +7,7 @@ import {
   type OperatorScope,
   type Principal,
 } from '@bursar/contract'
-import type { Client } from '../../store/credentials.ts'
+import type { Client } from '@bursar/records'
 import type { UseRecorder } from '../clients/use-recorder.ts'
 import { openCheckedTokens } from './checked-tokens.ts'
 import type { KnownCredentials } from './credential-cache.ts'

@@ -11,10 +11,10 @@ import {
   problem,
   resources,
 } from '@bursar/contract'
+import type { SandboxState } from '@bursar/records'
 import { renderRecord } from '../../intake/render.ts'
 import { createSampleClient } from '../../oauth/clients/clients.ts'
 import type { ServiceParts } from '../../service.ts'
-import type { SandboxState } from '../../store/sandbox-state.ts'
 import { drawBytes } from '../seeded.ts'
 import { type SampleCustomer, sampleRecords } from '../world.ts'
 

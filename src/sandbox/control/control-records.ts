@@ -7,13 +7,13 @@ import {
   putSandboxRecords,
   resourceOf,
 } from '@bursar/contract'
+import type { SandboxState } from '@bursar/records'
 import { importEntries } from '../../intake/files/import-file.ts'
 import { readNdjson } from '../../intake/files/reading/lines.ts'
 import { requestReading } from '../../intake/files/reading/request-reading.ts'
 import { recordRules } from '../../intake/record-rules.ts'
 import { refusedRecords } from '../../intake/refused-records.ts'
 import type { ServiceParts } from '../../service.ts'
-import type { SandboxState } from '../../store/sandbox-state.ts'
 import type { Customers } from './control-customers.ts'
 
 type RecordDeps = {

@@ -10,7 +10,7 @@ import {
   problem,
   restoreSandboxSnapshot,
 } from '@bursar/contract'
-import type { SandboxState } from '../../store/sandbox-state.ts'
+import type { SandboxState } from '@bursar/records'
 import type { Fault, Faults } from './control-faults.ts'
 
 type Snapshot = {

@@ -6,11 +6,11 @@ import {
   sandboxOperations,
   sandboxReset,
 } from '@bursar/contract'
+import type { SandboxState } from '@bursar/records'
 import { sandboxApi } from '../../http/documents/openapi.ts'
 import { openApiRoute } from '../../http/documents/openapi-routes.ts'
 import type { Served } from '../../http/server/request-log.ts'
 import type { ServiceParts } from '../../service.ts'
-import type { SandboxState } from '../../store/sandbox-state.ts'
 import { clockWorks } from './control-clock.ts'
 import { customerWorks, openCustomers } from './control-customers.ts'
 import { openFaults } from './control-faults.ts'

@@ -1,5 +1,4 @@
-import type { Dialect } from '../dialect.ts'
-import { POSITION_BYTES } from '../position.ts'
+import { type Dialect, POSITION_BYTES } from '@bursar/records'
 import { textArray } from './driver/connection.ts'
 
 const setting = (name: string): string => `nullif(current_setting('bursar.${name}', true), '')`

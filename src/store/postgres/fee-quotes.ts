@@ -1,14 +1,16 @@
 import { ConfigError, limits, systemTime } from '@bursar/base'
-import type { FeeQuoteStore } from '../fee-quotes.ts'
-import { openFeeQuotes } from '../quotes/open-quotes.ts'
-import type {
-  IssueAnswer,
-  IssueBatch,
-  IssueRequest,
-  OperatorSessions,
-} from '../quotes/quote-sessions.ts'
-import { type NamedRow, text, whole } from '../row.ts'
-import type { Statement } from '../session.ts'
+import {
+  type FeeQuoteStore,
+  type IssueAnswer,
+  type IssueBatch,
+  type IssueRequest,
+  type NamedRow,
+  type OperatorSessions,
+  openFeeQuotes,
+  type Statement,
+  text,
+  whole,
+} from '@bursar/records'
 import type { Servers } from './cluster/servers.ts'
 import { committed, transactOn } from './cluster/transaction.ts'
 import { dialect } from './dialect.ts'

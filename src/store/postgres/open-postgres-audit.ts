@@ -5,13 +5,22 @@ import {
   type ServerAddress,
   systemTime,
 } from '@bursar/base'
-import { countLines, insertLines, listsOf } from '../audit/audit-statements.ts'
-import { openAudit } from '../audit/open-audit.ts'
-import { openAuditReader } from '../audit/open-audit-reader.ts'
-import type { AuditDeps, AuditLine, AuditLog, AuditReader } from '../audit.ts'
-import { keyMethods } from '../credentials/stored-keys.ts'
-import { isTrue, type NamedRow, whole } from '../row.ts'
-import type { Statement } from '../session.ts'
+import {
+  type AuditDeps,
+  type AuditLine,
+  type AuditLog,
+  type AuditReader,
+  countLines,
+  insertLines,
+  isTrue,
+  keyMethods,
+  listsOf,
+  type NamedRow,
+  openAudit,
+  openAuditReader,
+  type Statement,
+  whole,
+} from '@bursar/records'
 import type { Servers } from './cluster/servers.ts'
 import { committed, transact } from './cluster/transaction.ts'
 import { withPrimary } from './cluster/with-primary.ts'

@@ -1,9 +1,12 @@
 import { limits, throttle } from '@bursar/base'
-import { openCredentials } from '../credentials/open-credentials.ts'
-import type { CredentialStore } from '../credentials.ts'
-import { whole } from '../row.ts'
-import type { Session, Statement } from '../session.ts'
-import { StoreUnavailable } from '../unavailable.ts'
+import {
+  type CredentialStore,
+  openCredentials,
+  type Session,
+  type Statement,
+  StoreUnavailable,
+  whole,
+} from '@bursar/records'
 import { listen } from './cluster/listen.ts'
 import type { Servers } from './cluster/servers.ts'
 import { transactOn } from './cluster/transaction.ts'

@@ -1,14 +1,19 @@
 import { limits, openBackground, openOnce, type ServerAddress } from '@bursar/base'
 import { resources } from '@bursar/contract'
-import { openRecordReads } from '../audit/open-record-reads.ts'
-import type { AuditDeps } from '../audit.ts'
-import { openImports } from '../imports/open-imports.ts'
-import { findShared, type SharedValues } from '../integrity/shared-values.ts'
-import type { StoredRows } from '../integrity/stored-rows.ts'
-import type { OpenedStores, SealedDeps, StoreDeps } from '../opened-stores.ts'
-import type { RecordReads } from '../record-reads.ts'
-import type { Sealing } from '../sealing/seals.ts'
-import { openSpoolsOf } from '../spool.ts'
+import {
+  type AuditDeps,
+  findShared,
+  type OpenedStores,
+  openImports,
+  openRecordReads,
+  openSpoolsOf,
+  type RecordReads,
+  type SealedDeps,
+  type Sealing,
+  type SharedValues,
+  type StoreDeps,
+  type StoredRows,
+} from '@bursar/records'
 import { withPrimary } from './cluster/with-primary.ts'
 import { dialect } from './dialect.ts'
 import { openPostgresFeeQuotes } from './fee-quotes.ts'

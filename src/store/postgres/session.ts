@@ -1,4 +1,4 @@
-import type { Session, Staging, Value } from '../session.ts'
+import type { Session, Staging, Value } from '@bursar/records'
 import { type Connection, hexOf, textArray } from './driver/connection.ts'
 
 /** A connection as the rules of the store use it. Text from a caller may hold a NUL. */

@@ -10,7 +10,7 @@ import {
   outOfDescriptors,
   requirePrivate,
 } from '@bursar/base'
-import { StoreCorrupted, StoreUnavailable } from '../unavailable.ts'
+import { StoreCorrupted, StoreUnavailable } from '@bursar/records'
 
 /**
  * Opens or creates a database file for a process that starts. It may wait for a lock, because it

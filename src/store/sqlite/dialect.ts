@@ -1,5 +1,4 @@
-import type { Dialect } from '../dialect.ts'
-import { customerNumber } from '../schema/customers.ts'
+import { customerNumber, type Dialect } from '@bursar/records'
 
 /** Without a rowid, SQLite stores the table itself in the order of its primary key. */
 export const dialect: Dialect = {

@@ -1,9 +1,14 @@
 import { type Clock, limits, type Metrics } from '@bursar/base'
-import type { FeeQuoteStore } from '../fee-quotes.ts'
-import { openFeeQuotes } from '../quotes/open-quotes.ts'
-import type { IssueAnswer, IssueBatch, IssueRequest } from '../quotes/quote-sessions.ts'
-import { whole } from '../row.ts'
-import type { Session, Transact } from '../session.ts'
+import {
+  type FeeQuoteStore,
+  type IssueAnswer,
+  type IssueBatch,
+  type IssueRequest,
+  openFeeQuotes,
+  type Session,
+  type Transact,
+  whole,
+} from '@bursar/records'
 import { dialect } from './dialect.ts'
 import { retryWhileLocked } from './locks.ts'
 import { openMigrated } from './migrate.ts'

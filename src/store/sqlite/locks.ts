@@ -1,8 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { limits, systemTime } from '@bursar/base'
-import type { Session, Transact } from '../session.ts'
-import { inStatement } from '../traced-work.ts'
-import { NothingChanged } from '../unavailable.ts'
+import { inStatement, NothingChanged, type Session, type Transact } from '@bursar/records'
 import { beginWriting, failureOf, isBusy } from './database.ts'
 import { openSession } from './session.ts'
 

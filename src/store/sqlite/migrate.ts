@@ -1,19 +1,21 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { limits, openLog, systemTime } from '@bursar/base'
-import type { AppliedAt } from '../opened-stores.ts'
-import { text, whole } from '../row.ts'
-import { type Filling, openFillProgress } from '../schema/fill-held.ts'
 import {
+  type AppliedAt,
   type AppliedStep,
   applyStep,
   createStepTable,
   type DatabaseName,
   dueSteps,
+  type Filling,
   type OwnStatements,
+  openFillProgress,
   type Step,
   schemaSteps,
-} from '../schema/steps.ts'
+  text,
+  whole,
+} from '@bursar/records'
 import { beginWriting, openDatabase, prepare, refuseLocked } from './database.ts'
 import { dialect } from './dialect.ts'
 import { emptyLog } from './files/write-ahead-log.ts'

@@ -1,6 +1,5 @@
 import { openBackground, openOnce } from '@bursar/base'
-import type { AuditDeps } from '../audit.ts'
-import type { OpenedStores, SealedDeps } from '../opened-stores.ts'
+import type { AuditDeps, OpenedStores, SealedDeps } from '@bursar/records'
 import { describingExhaustion } from './database.ts'
 import { credentialsSetup, openSqliteFeeQuotes } from './fee-quotes.ts'
 import { watchDamage } from './files/damage-watch.ts'

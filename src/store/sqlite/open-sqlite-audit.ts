@@ -1,11 +1,16 @@
 import { limits } from '@bursar/base'
-import { countLines, insertLines } from '../audit/audit-statements.ts'
-import { openAudit } from '../audit/open-audit.ts'
-import { openAuditReader } from '../audit/open-audit-reader.ts'
-import { openRecordReads } from '../audit/open-record-reads.ts'
-import type { AuditDeps, AuditLog, AuditReader } from '../audit.ts'
-import type { RecordReads } from '../record-reads.ts'
-import { whole } from '../row.ts'
+import {
+  type AuditDeps,
+  type AuditLog,
+  type AuditReader,
+  countLines,
+  insertLines,
+  openAudit,
+  openAuditReader,
+  openRecordReads,
+  type RecordReads,
+  whole,
+} from '@bursar/records'
 import { openFurther } from './database.ts'
 import { dialect } from './dialect.ts'
 import { credentialsSetup } from './fee-quotes.ts'

@@ -1,8 +1,11 @@
 import { limits, type Metrics, systemTime } from '@bursar/base'
-import { openCredentials } from '../credentials/open-credentials.ts'
-import type { CredentialStore } from '../credentials.ts'
-import { whole } from '../row.ts'
-import type { Session, Transact } from '../session.ts'
+import {
+  type CredentialStore,
+  openCredentials,
+  type Session,
+  type Transact,
+  whole,
+} from '@bursar/records'
 import { integrityFaults } from './database.ts'
 import { dialect } from './dialect.ts'
 import { credentialsSetup } from './fee-quotes.ts'

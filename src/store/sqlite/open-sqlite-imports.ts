@@ -1,9 +1,13 @@
 import { randomInt } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { attempt, type Background, type Clock, type Logger } from '@bursar/base'
-import { type ImportLock, LOCK_NUMBER_END, openImports } from '../imports/open-imports.ts'
-import type { ImportRegistry } from '../imports.ts'
-import { NothingChanged } from '../unavailable.ts'
+import {
+  type ImportLock,
+  type ImportRegistry,
+  LOCK_NUMBER_END,
+  NothingChanged,
+  openImports,
+} from '@bursar/records'
 import { dialect } from './dialect.ts'
 import { credentialsSetup } from './fee-quotes.ts'
 import { holdLock, isLocked, lockBeside } from './files/file-lock.ts'

@@ -1,12 +1,17 @@
 import { type Clock, limits, type Metrics, openBackground, openLog, openOnce } from '@bursar/base'
 import { resources } from '@bursar/contract'
-import type { PutLocks } from '../merge/put-batch.ts'
-import type { PutTransactions } from '../merge/put-queue.ts'
-import { createPutStaging, indexStaged, stagingOfAll } from '../merge/staging.ts'
-import { openRecords } from '../open-records.ts'
-import type { Store } from '../records.ts'
-import { openSeals, type Sealing } from '../sealing/seals.ts'
-import type { Transact } from '../session.ts'
+import {
+  createPutStaging,
+  indexStaged,
+  openRecords,
+  openSeals,
+  type PutLocks,
+  type PutTransactions,
+  type Sealing,
+  type Store,
+  stagingOfAll,
+  type Transact,
+} from '@bursar/records'
 import { guarded, integrityFaults, openFurther } from './database.ts'
 import { dialect } from './dialect.ts'
 import { emptyLog, hasAbandonedLog } from './files/write-ahead-log.ts'

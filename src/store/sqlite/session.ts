@@ -1,6 +1,5 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
-import type { Session, Staging, Value } from '../session.ts'
-import { inStatement } from '../traced-work.ts'
+import { inStatement, type Session, type Staging, type Value } from '@bursar/records'
 import { failureOf, guarded, prepare } from './database.ts'
 
 /**

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { openVault, systemRandom, type TrustedIssuer } from '@bursar/base'
+import type { Client, ClientMethod, CredentialStore } from '@bursar/records'
 import { pino } from 'pino'
 import {
   type ClientDeps,
@@ -12,7 +13,6 @@ import { openCredentialCache } from '../../../src/oauth/tokens/credential-cache.
 import { openTrustedIssuers } from '../../../src/oauth/tokens/external-token.ts'
 import { issueToken } from '../../../src/oauth/tokens/own-token.ts'
 import { openTokenCheck } from '../../../src/oauth/tokens/token-check.ts'
-import type { Client, ClientMethod, CredentialStore } from '../../../src/store/credentials.ts'
 import { stoppedJobs } from '../../support/stopped-jobs.ts'
 import { newStorePlace } from '../../support/store-place.ts'
 import { temporaryFolder } from './temporary.ts'

@@ -1,14 +1,21 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { resources } from '@bursar/contract'
-import { listedBodies } from '../../../src/store/across/across-records.ts'
-import { nextPlace, placesByTerm, placesInOrder } from '../../../src/store/across/places.ts'
+import type { Statement } from '@bursar/records'
+import { listedBodies } from '../../../packages/records/src/across/across-records.ts'
+import {
+  nextPlace,
+  placesByTerm,
+  placesInOrder,
+} from '../../../packages/records/src/across/places.ts'
+import {
+  aSelection,
+  aTermSelection,
+} from '../../../packages/records/test/support/across-selection.ts'
+import { openPlans, type Plans } from '../../../packages/records/test/support/postgres-plans.ts'
 import { dialect } from '../../../src/store/postgres/dialect.ts'
-import type { Statement } from '../../../src/store/session.ts'
 import { openPostgresTestStore, resourceOf } from '../../support/record-store.ts'
 import { anId } from '../../support/records.ts'
-import { aSelection, aTermSelection } from '../support/across-selection.ts'
-import { openPlans, type Plans } from '../support/postgres-plans.ts'
 
 let tested: Awaited<ReturnType<typeof openPostgresTestStore>>
 let plans: Plans

@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { limits, noMetrics, openBackground, openLog } from '@bursar/base'
+import { CustomersLocked, type Session, StoreUnavailable } from '@bursar/records'
+import { fakeSessions } from '../../../packages/records/test/support/fake-sessions.ts'
+import { listenAs } from '../../../packages/records/test/support/listen-as.ts'
+import { acme, aQuote, aWithdrawal, noon } from '../../../packages/records/test/support/quotes.ts'
 import { refusePooler } from '../../../src/store/postgres/cluster/find-pooler.ts'
 import { listen } from '../../../src/store/postgres/cluster/listen.ts'
 import { openMonitor } from '../../../src/store/postgres/cluster/monitor.ts'
@@ -14,17 +18,12 @@ import { openWaitingLocks } from '../../../src/store/postgres/import/customer-lo
 import { firstKeyTransactions } from '../../../src/store/postgres/import/first-keys.ts'
 import { openPostgresAudit } from '../../../src/store/postgres/open-postgres-audit.ts'
 import { openPostgresStore } from '../../../src/store/postgres/records/open-postgres-store.ts'
-import type { Session } from '../../../src/store/session.ts'
-import { CustomersLocked, StoreUnavailable } from '../../../src/store/unavailable.ts'
 import { resourceOf } from '../../support/record-store.ts'
 import { setLimits } from '../../support/set-limits.ts'
 import { settlesAfter } from '../../support/settles-after.ts'
 import { testLoads } from '../../support/test-database.ts'
 import { until } from '../../support/until.ts'
 import { takeTime } from '../../support/virtual-time.ts'
-import { fakeSessions } from '../support/fake-sessions.ts'
-import { listenAs } from '../support/listen-as.ts'
-import { acme, aQuote, aWithdrawal, noon } from '../support/quotes.ts'
 
 describe('the monitor of servers', () => {
   type FakeServer = Server & { now: Health | undefined; checks: number; check: () => Promise<void> }

@@ -3,10 +3,15 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { type TestContext, test } from 'node:test'
 import { openLog, openVault, Secret, systemRandom, type WrappedKey } from '@bursar/base'
+import { type Client, type CredentialStore, StoreUnavailable } from '@bursar/records'
+import {
+  askAt,
+  connectTo,
+  onPostgres,
+  prepareOwn,
+} from '../../../packages/records/test/support/postgres-world.ts'
 import { openCredentialCache } from '../../../src/oauth/tokens/credential-cache.ts'
-import type { Client, CredentialStore } from '../../../src/store/credentials.ts'
 import { openPostgresCredentials } from '../../../src/store/postgres/open-postgres-credentials.ts'
-import { StoreUnavailable } from '../../../src/store/unavailable.ts'
 import { delayReplay } from '../../support/delay-replay.ts'
 import { openPlace, startServiceAt } from '../../support/harness.ts'
 import { startPostgres } from '../../support/postgres-server.ts'
@@ -15,7 +20,6 @@ import { sealMark, storeDisabled } from '../../support/store-disabled.ts'
 import { newStorePlace, openTestServers, operatorUrl } from '../../support/store-place.ts'
 import { openTestDatabase } from '../../support/test-database.ts'
 import { until } from '../../support/until.ts'
-import { askAt, connectTo, onPostgres, prepareOwn } from '../support/postgres-world.ts'
 
 const client: Client = {
   id: 'client_acme',
@@ -257,7 +261,10 @@ onPostgres('several processes', () => {
 
   test('exit once the store is closed', async (t) => {
     const place = await newStorePlace(t)
-    const file = new URL('../support/listening-process.ts', import.meta.url).pathname
+    const file = new URL(
+      '../../../packages/records/test/support/listening-process.ts',
+      import.meta.url,
+    ).pathname
     const child = spawn(process.execPath, [file, place.where], {
       stdio: ['ignore', 'pipe', 'inherit'],
     })

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import { openLog } from '@bursar/base'
+import { CustomersLocked, type Store } from '@bursar/records'
+import { connectTo } from '../../../packages/records/test/support/postgres-world.ts'
+import { putOne } from '../../../packages/records/test/support/put-one.ts'
 import { openServers } from '../../../src/store/postgres/cluster/servers.ts'
 import type { Connection } from '../../../src/store/postgres/driver/connection.ts'
 import {
@@ -8,16 +11,12 @@ import {
   type SessionSettings,
 } from '../../../src/store/postgres/driver/sessions.ts'
 import { openPostgresStore } from '../../../src/store/postgres/records/open-postgres-store.ts'
-import type { Store } from '../../../src/store/records.ts'
-import { CustomersLocked } from '../../../src/store/unavailable.ts'
 import { orderFaults, readOrder } from '../../support/change-order.ts'
 import { openPostgresTestStore, openTestOperator } from '../../support/record-store.ts'
 import { aDepositAddress, aFiatAccount, anId, aStatement } from '../../support/records.ts'
 import { setLimits } from '../../support/set-limits.ts'
 import { addressesOf, anyRole, testLoads } from '../../support/test-database.ts'
 import { untilHolds } from '../../support/until.ts'
-import { connectTo } from '../support/postgres-world.ts'
-import { putOne } from '../support/put-one.ts'
 
 let tested: Awaited<ReturnType<typeof openPostgresTestStore>>
 let store: Store

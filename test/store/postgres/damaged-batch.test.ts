@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { asTenant } from '@bursar/contract'
+import { StoreDamaged } from '@bursar/records'
 import { fiatAccount } from '../../../packages/contract/src/resources/fiat-account.ts'
 import type { Servers } from '../../../src/store/postgres/cluster/servers.ts'
 import { openGetBatch } from '../../../src/store/postgres/records/look-ups.ts'
 import { openPageBatch } from '../../../src/store/postgres/records/page-batch.ts'
 import { openPastBatches } from '../../../src/store/postgres/records/past-batch.ts'
-import { StoreDamaged } from '../../../src/store/unavailable.ts'
 import { anId } from '../../support/records.ts'
 import { firstPage } from '../../support/selection.ts'
 

@@ -2,12 +2,23 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { limits } from '@bursar/base'
 import { asTenant } from '@bursar/contract'
+import {
+  askAt,
+  onPostgres,
+  prepareOwn,
+} from '../../../packages/records/test/support/postgres-world.ts'
+import {
+  acme,
+  aQuote,
+  aWithdrawal,
+  idOf,
+  minutes,
+  noon,
+} from '../../../packages/records/test/support/quotes.ts'
 import { openPostgresFeeQuotes } from '../../../src/store/postgres/fee-quotes.ts'
 import { startPostgres } from '../../support/postgres-server.ts'
 import { newStorePlace, openTestServers, operatorUrl } from '../../support/store-place.ts'
 import { until } from '../../support/until.ts'
-import { askAt, onPostgres, prepareOwn } from '../support/postgres-world.ts'
-import { acme, aQuote, aWithdrawal, idOf, minutes, noon } from '../support/quotes.ts'
 
 const borealis = asTenant('borealis')
 const openMax = 1000

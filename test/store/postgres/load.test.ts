@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import type { RecordLoad } from '@bursar/records'
 import { recordCheck } from '../../../src/intake/check.ts'
 import { renderRecord } from '../../../src/intake/render.ts'
 import { openPostgresStore } from '../../../src/store/postgres/records/open-postgres-store.ts'
-import type { RecordLoad } from '../../../src/store/records/import.ts'
 import {
   openPostgresTestStore,
   openTestOperator,

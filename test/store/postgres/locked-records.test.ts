@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { openLog } from '@bursar/base'
 import { asTenant } from '@bursar/contract'
+import { StoreUnavailable } from '@bursar/records'
 import { fiatAccount } from '../../../packages/contract/src/resources/fiat-account.ts'
 import {
   openServers,
@@ -11,7 +12,6 @@ import {
 import { openConnection } from '../../../src/store/postgres/driver/connection.ts'
 import { operatorSessions, readingSessions } from '../../../src/store/postgres/driver/sessions.ts'
 import { openPostgresStore } from '../../../src/store/postgres/records/open-postgres-store.ts'
-import { StoreUnavailable } from '../../../src/store/unavailable.ts'
 import { anId } from '../../support/records.ts'
 import { settlesAfter } from '../../support/settles-after.ts'
 import {

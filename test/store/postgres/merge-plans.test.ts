@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { resources } from '@bursar/contract'
-import { conflictQueries } from '../../../src/store/merge/conflict-queries.ts'
-import { mergeStatements } from '../../../src/store/merge/merge-statements.ts'
-import { putStatements } from '../../../src/store/merge/put-batch.ts'
+import { mergeStatements } from '@bursar/records'
+import { conflictQueries } from '../../../packages/records/src/merge/conflict-queries.ts'
+import { putStatements } from '../../../packages/records/src/merge/put-batch.ts'
 import {
   createImportStaging,
   createPutStaging,
@@ -11,7 +11,7 @@ import {
   numberStaged,
   stagingOf,
   stagingOfAll,
-} from '../../../src/store/merge/staging.ts'
+} from '../../../packages/records/src/merge/staging.ts'
 import { dialect } from '../../../src/store/postgres/dialect.ts'
 import { type Connection, openConnection } from '../../../src/store/postgres/driver/connection.ts'
 import {

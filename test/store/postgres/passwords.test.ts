@@ -3,9 +3,9 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import fc from 'fast-check'
+import { askAt, onPostgres } from '../../../packages/records/test/support/postgres-world.ts'
 import { type PostgresServer, startPostgres } from '../../support/postgres-server.ts'
 import { execute } from '../../support/test-database.ts'
-import { askAt, onPostgres } from '../support/postgres-world.ts'
 
 /** Each with what RFC 4013 makes of it. A password that it refuses is used as it is. */
 const passwords: readonly (readonly [what: string, password: string, prepared: string])[] = [

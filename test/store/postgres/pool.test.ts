@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { StoreUnavailable } from '@bursar/records'
+import { fakeSessions } from '../../../packages/records/test/support/fake-sessions.ts'
 import { openPool } from '../../../src/store/postgres/cluster/pool.ts'
-import { StoreUnavailable } from '../../../src/store/unavailable.ts'
 import { settlesAfter } from '../../support/settles-after.ts'
 import { takeTime } from '../../support/virtual-time.ts'
-import { fakeSessions } from '../support/fake-sessions.ts'
 
 const bounds = { connectionsMax: 2, waitingMax: 3, waitMs: 50, withinMs: 100 }
 

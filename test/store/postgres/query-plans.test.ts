@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { asTenant, fullTable, type ListOperation, lists } from '@bursar/contract'
+import type { Selection } from '@bursar/records'
+import { openPlans, type Plans } from '../../../packages/records/test/support/postgres-plans.ts'
 import { getQuery } from '../../../src/store/postgres/records/look-ups.ts'
 import { pageQuery, pagesQuery } from '../../../src/store/postgres/records/page-query.ts'
-import type { Selection } from '../../../src/store/records/page.ts'
 import { openPostgresTestStore } from '../../support/record-store.ts'
 import { firstPage } from '../../support/selection.ts'
-import { openPlans, type Plans } from '../support/postgres-plans.ts'
 
 let tested: Awaited<ReturnType<typeof openPostgresTestStore>>
 let plans: Plans

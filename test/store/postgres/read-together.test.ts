@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { connectTo } from '../../../packages/records/test/support/postgres-world.ts'
 import { readTogether } from '../../../src/store/postgres/cluster/transaction.ts'
 import type { Connection } from '../../../src/store/postgres/driver/connection.ts'
 import { openTestDatabase, type TestDatabase } from '../../support/test-database.ts'
-import { connectTo } from '../support/postgres-world.ts'
 
 let database: TestDatabase
 let connection: Connection

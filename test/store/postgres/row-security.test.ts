@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { openLog } from '@bursar/base'
 import { asTenant } from '@bursar/contract'
+import { StoreUnavailable } from '@bursar/records'
 import { fiatAccount } from '../../../packages/contract/src/resources/fiat-account.ts'
 import { openServers } from '../../../src/store/postgres/cluster/servers.ts'
 import { type Connection, openConnection } from '../../../src/store/postgres/driver/connection.ts'
@@ -9,7 +10,6 @@ import {
   requireCustomersRole,
   requireOperatorRole,
 } from '../../../src/store/postgres/schema/roles.ts'
-import { StoreUnavailable } from '../../../src/store/unavailable.ts'
 import { openPostgresTestStore } from '../../support/record-store.ts'
 import { aFiatAccount, anId } from '../../support/records.ts'
 import { firstPage } from '../../support/selection.ts'

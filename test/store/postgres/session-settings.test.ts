@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { loadConfig, systemTime } from '@bursar/base'
 import { pino } from 'pino'
+import { connectTo, onPostgres } from '../../../packages/records/test/support/postgres-world.ts'
 import { withPrimary } from '../../../src/store/postgres/cluster/with-primary.ts'
 import { requiredSettings } from '../../../src/store/postgres/driver/required-settings.ts'
 import { postgresChecks } from '../../../src/store/postgres/inspect/postgres-checks.ts'
@@ -11,7 +12,6 @@ import { operatorToken } from '../../support/operator-token.ts'
 import { runBursar } from '../../support/run-bursar.ts'
 import { addressesOf, execute } from '../../support/test-database.ts'
 import { until } from '../../support/until.ts'
-import { connectTo, onPostgres } from '../support/postgres-world.ts'
 
 /** What a role, a database or a host may have made the default, in place of PostgreSQL's own. */
 const hostile: Readonly<Record<string, string>> = {

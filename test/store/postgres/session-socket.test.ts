@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import type { Socket } from 'node:net'
 import { describe, test } from 'node:test'
+import { listenAs } from '../../../packages/records/test/support/listen-as.ts'
 import { withPrimary } from '../../../src/store/postgres/cluster/with-primary.ts'
 import { openConnection } from '../../../src/store/postgres/driver/connection.ts'
 import { sessionSocket } from '../../../src/store/postgres/driver/session-socket.ts'
 import { settlesAfter } from '../../support/settles-after.ts'
 import { until } from '../../support/until.ts'
 import { takeTime } from '../../support/virtual-time.ts'
-import { listenAs } from '../support/listen-as.ts'
 
 const answering = (answer: string) => (socket: Socket) => {
   socket.once('data', () => socket.write(Buffer.from(answer, 'latin1')))

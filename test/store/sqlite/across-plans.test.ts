@@ -1,12 +1,19 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { resources } from '@bursar/contract'
-import { listedBodies } from '../../../src/store/across/across-records.ts'
-import { nextPlace, placesByTerm, placesInOrder } from '../../../src/store/across/places.ts'
+import { listedBodies } from '../../../packages/records/src/across/across-records.ts'
+import {
+  nextPlace,
+  placesByTerm,
+  placesInOrder,
+} from '../../../packages/records/src/across/places.ts'
+import {
+  aSelection,
+  aTermSelection,
+} from '../../../packages/records/test/support/across-selection.ts'
+import { openPlans, type Plans } from '../../../packages/records/test/support/sqlite-plans.ts'
 import { dialect } from '../../../src/store/sqlite/dialect.ts'
 import { resourceOf } from '../../support/record-store.ts'
-import { aSelection, aTermSelection } from '../support/across-selection.ts'
-import { openPlans, type Plans } from '../support/sqlite-plans.ts'
 
 let plans: Plans
 

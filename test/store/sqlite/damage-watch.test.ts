@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { limits, openBackground, openLog } from '@bursar/base'
+import { StoreCorrupted, StoreDamaged } from '@bursar/records'
 import { watchDamage } from '../../../src/store/sqlite/files/damage-watch.ts'
-import { StoreCorrupted, StoreDamaged } from '../../../src/store/unavailable.ts'
 import { takeTime, type VirtualTime } from '../../support/virtual-time.ts'
 
 /** A watch whose checks end as told; later ones pass. */

@@ -1,23 +1,23 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { eventKinds, lists, resources } from '@bursar/contract'
-import { listStatements } from '../../../src/store/customers/find-customers.ts'
-import type { PastSelection } from '../../../src/store/records/history.ts'
-import { searchLookUps } from '../../../src/store/search/search.ts'
-import type { Statement } from '../../../src/store/session.ts'
-import { dialect } from '../../../src/store/sqlite/dialect.ts'
-import { logStatements } from '../../../src/store/versions/change-log.ts'
-import { pastPageQuery } from '../../../src/store/versions/past-page-query.ts'
-import { readEvents } from '../../../src/store/versions/read-events.ts'
+import type { Statement } from '@bursar/records'
+import { listStatements } from '../../../packages/records/src/customers/find-customers.ts'
+import type { PastSelection } from '../../../packages/records/src/records/history.ts'
+import { searchLookUps } from '../../../packages/records/src/search/search.ts'
+import { logStatements } from '../../../packages/records/src/versions/change-log.ts'
+import { pastPageQuery } from '../../../packages/records/src/versions/past-page-query.ts'
+import { readEvents } from '../../../packages/records/src/versions/read-events.ts'
 import {
   currentVersionOf,
   versionBefore,
   versionsAfter,
-} from '../../../src/store/versions/versions.ts'
+} from '../../../packages/records/src/versions/versions.ts'
+import { openPlans, type Plans } from '../../../packages/records/test/support/sqlite-plans.ts'
+import { wordWalks } from '../../../packages/records/test/support/word-walks.ts'
+import { dialect } from '../../../src/store/sqlite/dialect.ts'
 import { resourceOf } from '../../support/record-store.ts'
 import { firstPage } from '../../support/selection.ts'
-import { openPlans, type Plans } from '../support/sqlite-plans.ts'
-import { wordWalks } from '../support/word-walks.ts'
 
 let plans: Plans
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { DatabaseSync } from 'node:sqlite'
 import { after, describe, test } from 'node:test'
 import { asTenant } from '@bursar/contract'
-import { rangeOf } from '../../../src/store/records/page.ts'
+import { rangeOf } from '@bursar/records'
 import { readPage } from '../../../src/store/sqlite/records/customer-records.ts'
 import { firstPage } from '../../support/selection.ts'
 

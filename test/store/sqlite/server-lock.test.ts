@@ -3,7 +3,7 @@ import { mkdirSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { openLog, systemTime } from '@bursar/base'
-import { StoreServed } from '../../../src/store/unavailable.ts'
+import { StoreServed } from '@bursar/records'
 import { createStore, openOperatorStores, openServiceStores } from '../../../src/stores.ts'
 import { configOf, temporaryFolder } from '../../support/harness.ts'
 

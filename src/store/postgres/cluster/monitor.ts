@@ -1,5 +1,5 @@
 import { type Background, type Logger, limits, systemTime } from '@bursar/base'
-import type { StoreServer } from '../../records.ts'
+import type { StoreServer } from '@bursar/records'
 import { unavailable } from '../driver/failure.ts'
 import type { Health, Server } from './server.ts'
 

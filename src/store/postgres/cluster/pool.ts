@@ -1,5 +1,5 @@
 import { type Metrics, noMetrics, type PoolName, systemTime } from '@bursar/base'
-import { StoreUnavailable } from '../../unavailable.ts'
+import { StoreUnavailable } from '@bursar/records'
 import type { Connection } from '../driver/connection.ts'
 import { isLostSession, unavailable } from '../driver/failure.ts'
 

@@ -1,5 +1,5 @@
 import { type Logger, limits, type ServerAddress } from '@bursar/base'
-import { whole } from '../../row.ts'
+import { whole } from '@bursar/records'
 import { type Connection, openConnection, type Pooler } from '../driver/connection.ts'
 import {
   areSettingsRefused,

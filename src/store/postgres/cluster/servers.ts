@@ -10,10 +10,13 @@ import {
   type ServerAddress,
   systemTime,
 } from '@bursar/base'
-import type { StoreServer } from '../../records.ts'
-import { type NamedRow, text } from '../../row.ts'
-import type { Statement } from '../../session.ts'
-import { StoreUnavailable } from '../../unavailable.ts'
+import {
+  type NamedRow,
+  type Statement,
+  type StoreServer,
+  StoreUnavailable,
+  text,
+} from '@bursar/records'
 import type { Connection, Pooler } from '../driver/connection.ts'
 import { guarded, isConnectFailure, isFull, isLostSession, unavailable } from '../driver/failure.ts'
 import type { SessionSettings } from '../driver/sessions.ts'

@@ -1,6 +1,5 @@
 import { systemTime } from '@bursar/base'
-import type { NamedRow } from '../../row.ts'
-import type { Session, Statement, Transact } from '../../session.ts'
+import type { NamedRow, Session, Statement, Transact } from '@bursar/records'
 import { allOf } from '../driver/all-of.ts'
 import type { Connection } from '../driver/connection.ts'
 import { isPassing, isRefusal, unavailable } from '../driver/failure.ts'

@@ -1,5 +1,5 @@
 import { ConfigError, type ServerAddress } from '@bursar/base'
-import { NoPrimary } from '../../unavailable.ts'
+import { NoPrimary } from '@bursar/records'
 import { type Connection, openConnection, type SessionOptions } from '../driver/connection.ts'
 import { areSettingsRefused, isPassing, safeMessage } from '../driver/failure.ts'
 import { defaultSettings } from '../driver/required-settings.ts'

@@ -1,5 +1,5 @@
 import { ConfigError, isOutOfDescriptors, outOfDescriptors } from '@bursar/base'
-import { StoreCorrupted, StoreRefused, StoreUnavailable } from '../../unavailable.ts'
+import { StoreCorrupted, StoreRefused, StoreUnavailable } from '@bursar/records'
 
 export function unavailable(reason: string, cause?: unknown): StoreUnavailable {
   return new StoreUnavailable(cause === undefined ? reason : `${reason}: ${safeMessage(cause)}`)

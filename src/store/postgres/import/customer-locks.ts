@@ -1,10 +1,14 @@
 import { limits, systemTime } from '@bursar/base'
 import type { Resource } from '@bursar/contract'
-import { otherCustomers } from '../../merge/conflict-queries.ts'
-import type { PutLocks } from '../../merge/put-batch.ts'
-import { isTrue, text } from '../../row.ts'
-import { holds, type Session } from '../../session.ts'
-import { CustomersLocked } from '../../unavailable.ts'
+import {
+  CustomersLocked,
+  holds,
+  isTrue,
+  otherCustomers,
+  type PutLocks,
+  type Session,
+  text,
+} from '@bursar/records'
 import { dialect } from '../dialect.ts'
 import { textArray } from '../driver/connection.ts'
 import { isEnded, isLockTimeout } from '../driver/failure.ts'

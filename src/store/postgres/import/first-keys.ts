@@ -1,5 +1,5 @@
 import { limits, systemTime } from '@bursar/base'
-import type { Transact } from '../../session.ts'
+import type { Transact } from '@bursar/records'
 import type { Servers } from '../cluster/servers.ts'
 import { transactOn } from '../cluster/transaction.ts'
 import { setLocal } from '../driver/sessions.ts'

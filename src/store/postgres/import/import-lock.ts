@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto'
 import { limits, systemTime } from '@bursar/base'
-import { type ImportLock, LOCK_NUMBER_END } from '../../imports/open-imports.ts'
+import { type ImportLock, LOCK_NUMBER_END } from '@bursar/records'
 import { keepSession } from '../cluster/keep-session.ts'
 import type { Servers } from '../cluster/servers.ts'
 import { unavailable } from '../driver/failure.ts'

@@ -1,15 +1,23 @@
 import { pipeline } from 'node:stream/promises'
 import { type Clock, limits } from '@bursar/base'
 import type { Resource } from '@bursar/contract'
-import { loadRecords, type StagingArea } from '../../merge/load-records.ts'
-import { mergeInOrder } from '../../merge/merge-order.ts'
-import { createImportStaging, stagingOf } from '../../merge/staging.ts'
-import type { LineName, RecordLoad } from '../../records/import.ts'
-import { type NamedRow, text } from '../../row.ts'
-import type { Seals } from '../../sealing/seals.ts'
-import type { StagedValue, Staging } from '../../session.ts'
-import type { Spool, Spools } from '../../spool.ts'
-import { CustomersLocked } from '../../unavailable.ts'
+import {
+  CustomersLocked,
+  createImportStaging,
+  type LineName,
+  loadRecords,
+  mergeInOrder,
+  type NamedRow,
+  type RecordLoad,
+  type Seals,
+  type Spool,
+  type Spools,
+  type StagedValue,
+  type Staging,
+  type StagingArea,
+  stagingOf,
+  text,
+} from '@bursar/records'
 import type { Notifier } from '../cluster/notify.ts'
 import type { Servers } from '../cluster/servers.ts'
 import { transact } from '../cluster/transaction.ts'

@@ -1,5 +1,5 @@
 import { commandHint, type Finding, limits } from '@bursar/base'
-import { optionalText, text } from '../../row.ts'
+import { optionalText, text } from '@bursar/records'
 import { transact } from '../cluster/transaction.ts'
 import { namedIn } from '../dialect.ts'
 import { type Connection, textArray } from '../driver/connection.ts'

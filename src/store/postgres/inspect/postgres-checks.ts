@@ -9,8 +9,7 @@ import {
   type ServerAddress,
 } from '@bursar/base'
 import { resources } from '@bursar/contract'
-import { findShared, sharedFindings } from '../../integrity/shared-values.ts'
-import { isTrue, optionalWhole, text, whole } from '../../row.ts'
+import { findShared, isTrue, optionalWhole, sharedFindings, text, whole } from '@bursar/records'
 import { refusePooler } from '../cluster/find-pooler.ts'
 import { openStateless, withPrimary } from '../cluster/with-primary.ts'
 import { dialect } from '../dialect.ts'

@@ -1,5 +1,5 @@
 import { commandHint, type Finding } from '@bursar/base'
-import { text } from '../../row.ts'
+import { text } from '@bursar/records'
 import { type Connection, textArray } from '../driver/connection.ts'
 import { auditRights, neededFunctions, type Roles, tableRights } from '../schema/grants.ts'
 

@@ -1,5 +1,5 @@
 import { type Finding, refusalOf } from '@bursar/base'
-import { text } from '../../row.ts'
+import { text } from '@bursar/records'
 import type { Connection } from '../driver/connection.ts'
 import type { Roles } from '../schema/grants.ts'
 import { type RoleCheck, requireCustomersRole, requireOperatorRole } from '../schema/roles.ts'

@@ -1,5 +1,5 @@
 import type { Finding, ServerAddress } from '@bursar/base'
-import { text } from '../../row.ts'
+import { text } from '@bursar/records'
 import { openStateless } from '../cluster/with-primary.ts'
 import type { Connection } from '../driver/connection.ts'
 

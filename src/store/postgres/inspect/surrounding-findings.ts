@@ -1,5 +1,5 @@
 import type { Finding } from '@bursar/base'
-import { text } from '../../row.ts'
+import { text } from '@bursar/records'
 import type { Connection } from '../driver/connection.ts'
 
 /** What a database has beside the schemas of the program, and what reaches into them. */

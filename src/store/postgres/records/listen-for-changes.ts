@@ -1,7 +1,6 @@
 import { limits } from '@bursar/base'
 import type { Tenant } from '@bursar/contract'
-import type { ChangeSource } from '../../change-watch.ts'
-import { text, whole } from '../../row.ts'
+import { type ChangeSource, text, whole } from '@bursar/records'
 import { listen } from '../cluster/listen.ts'
 import { ANY_CUSTOMER, CHANGES, changeName } from '../cluster/notify.ts'
 import type { Servers } from '../cluster/servers.ts'

@@ -1,9 +1,14 @@
 import { type BatchName, limits } from '@bursar/base'
 import type { Tenant } from '@bursar/contract'
-import { openBatchQueue, type PendingRequest } from '../../batch-queue.ts'
-import type { ReadBody } from '../../integrity/intact-records.ts'
-import { lastChange, type Revision, readLastChange } from '../../records/page.ts'
-import type { Statement } from '../../session.ts'
+import {
+  lastChange,
+  openBatchQueue,
+  type PendingRequest,
+  type ReadBody,
+  type Revision,
+  readLastChange,
+  type Statement,
+} from '@bursar/records'
 import type { Servers } from '../cluster/servers.ts'
 import { type Row, textArray } from '../driver/connection.ts'
 import { aloneIfDamaged } from './page-batch.ts'

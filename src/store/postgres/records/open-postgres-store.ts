@@ -1,10 +1,13 @@
 import { type Clock, getOrInsert, limits, openBackground, openLog } from '@bursar/base'
 import type { Resource } from '@bursar/contract'
-import type { ReadRecords } from '../../integrity/intact-records.ts'
-import { openRecords } from '../../open-records.ts'
-import type { Store } from '../../records.ts'
-import { openSeals, type Sealing } from '../../sealing/seals.ts'
-import type { TenantReads } from '../../session.ts'
+import {
+  openRecords,
+  openSeals,
+  type ReadRecords,
+  type Sealing,
+  type Store,
+  type TenantReads,
+} from '@bursar/records'
 import { openNotifier } from '../cluster/notify.ts'
 import type { Servers } from '../cluster/servers.ts'
 import { readSnapshot, transactOn } from '../cluster/transaction.ts'

@@ -1,10 +1,15 @@
 import assert from 'node:assert/strict'
 import { limits, pageBuffers } from '@bursar/base'
 import type { Resource } from '@bursar/contract'
-import { openBatchQueue, type PendingRequest } from '../../batch-queue.ts'
-import { type Page, readLastChange, type Selection } from '../../records/page.ts'
-import type { Statement } from '../../session.ts'
-import { StoreDamaged } from '../../unavailable.ts'
+import {
+  openBatchQueue,
+  type Page,
+  type PendingRequest,
+  readLastChange,
+  type Selection,
+  type Statement,
+  StoreDamaged,
+} from '@bursar/records'
 import type { Server } from '../cluster/server.ts'
 import { type ReadWork, ReplicaBehind, type Servers } from '../cluster/servers.ts'
 import { type Connection, lentCopy, type Row } from '../driver/connection.ts'

@@ -1,15 +1,16 @@
 import type { Resource, Tenant } from '@bursar/contract'
-import { POSITION_BYTES } from '../../position.ts'
 import {
   bySelectivity,
   type ColumnFilter,
+  filterValue,
   lastChange,
   namesOneRecord,
+  POSITION_BYTES,
   rangeOf,
   type Selection,
-} from '../../records/page.ts'
-import { filterValue } from '../../schema/tables.ts'
-import type { Statement, Value } from '../../session.ts'
+  type Statement,
+  type Value,
+} from '@bursar/records'
 import { dialect } from '../dialect.ts'
 import { hexOf, textArray } from '../driver/connection.ts'
 

@@ -1,12 +1,19 @@
 import assert from 'node:assert/strict'
 import { getOrInsert, limits } from '@bursar/base'
-import { openBatchQueue, type PendingRequest } from '../../batch-queue.ts'
-import { rangeOf } from '../../records/page.ts'
-import { isTrue, type NamedRow, whole } from '../../row.ts'
-import { customerNumber } from '../../schema/customers.ts'
-import type { Statement } from '../../session.ts'
-import { type AskedPastPage, pastRowReader, type ReadPastRow } from '../../versions/past-page.ts'
-import { pastRange } from '../../versions/past-page-query.ts'
+import {
+  type AskedPastPage,
+  customerNumber,
+  isTrue,
+  type NamedRow,
+  openBatchQueue,
+  type PendingRequest,
+  pastRange,
+  pastRowReader,
+  type ReadPastRow,
+  rangeOf,
+  type Statement,
+  whole,
+} from '@bursar/records'
 import type { Servers } from '../cluster/servers.ts'
 import { dialect } from '../dialect.ts'
 import { hexOf, textArray } from '../driver/connection.ts'

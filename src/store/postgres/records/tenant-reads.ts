@@ -1,6 +1,5 @@
 import type { Tenant } from '@bursar/contract'
-import { isTrue, optionalWhole } from '../../row.ts'
-import type { Reads, Shown, Statement } from '../../session.ts'
+import { isTrue, optionalWhole, type Reads, type Shown, type Statement } from '@bursar/records'
 import { ReplicaBehind, type Servers } from '../cluster/servers.ts'
 import { readTogether } from '../cluster/transaction.ts'
 import { dialect } from '../dialect.ts'

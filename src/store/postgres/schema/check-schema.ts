@@ -1,7 +1,5 @@
 import type { Clock } from '@bursar/base'
-import { type StoredRows, storedRows } from '../../integrity/stored-rows.ts'
-import { openSeals, type Sealing } from '../../sealing/seals.ts'
-import type { Reads } from '../../session.ts'
+import { openSeals, type Reads, type Sealing, type StoredRows, storedRows } from '@bursar/records'
 import { transact } from '../cluster/transaction.ts'
 import { dialect } from '../dialect.ts'
 import type { Connection } from '../driver/connection.ts'

@@ -1,5 +1,5 @@
 import { limits, type ServerAddress } from '@bursar/base'
-import { StoreUnavailable } from '../../unavailable.ts'
+import { StoreUnavailable } from '@bursar/records'
 import { withPrimary } from '../cluster/with-primary.ts'
 import type { Connection } from '../driver/connection.ts'
 import { isLockTimeout } from '../driver/failure.ts'

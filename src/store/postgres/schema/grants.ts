@@ -1,5 +1,4 @@
-import { journalWritten } from '../../merge/journal.ts'
-import { nameTables, recordTables } from '../../schema/tables.ts'
+import { journalWritten, nameTables, recordTables } from '@bursar/records'
 
 /** The two roles that Bursar connects as. Neither owns a table. */
 export type Roles = {

@@ -1,4 +1,4 @@
-import { isTrue, optionalText, text } from '../../row.ts'
+import { isTrue, optionalText, text } from '@bursar/records'
 import type { Connection } from '../driver/connection.ts'
 import { refuseHiddenRows } from './grants.ts'
 import { allSteps } from './migrate.ts'

@@ -8,17 +8,18 @@ import {
   type ServerAddress,
   systemTime,
 } from '@bursar/base'
-import type { AppliedAt } from '../../opened-stores.ts'
-import { type Filling, openFillProgress } from '../../schema/fill-held.ts'
 import {
+  type AppliedAt,
   type AppliedStep,
   applyStep,
   createStepTable,
   dueSteps,
+  type Filling,
   type OwnStatements,
+  openFillProgress,
   type Step,
   schemaSteps,
-} from '../../schema/steps.ts'
+} from '@bursar/records'
 import { transact } from '../cluster/transaction.ts'
 import { withPrimary } from '../cluster/with-primary.ts'
 import { dialect } from '../dialect.ts'

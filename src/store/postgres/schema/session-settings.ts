@@ -1,5 +1,5 @@
 import { commandHint, type Finding } from '@bursar/base'
-import { type NamedRow, text } from '../../row.ts'
+import { type NamedRow, text } from '@bursar/records'
 import { type Connection, textArray } from '../driver/connection.ts'
 import { safeMessage, sessionRefused } from '../driver/failure.ts'
 import { isFixed, requiredSettings, whyRequired } from '../driver/required-settings.ts'

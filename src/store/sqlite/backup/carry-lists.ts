@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import type { StoreFiles } from '../../opened-stores.ts'
+import type { StoreFiles } from '@bursar/records'
 import { openDatabase } from '../database.ts'
 
 /**

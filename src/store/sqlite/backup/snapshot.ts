@@ -1,6 +1,6 @@
 import { closeSync, existsSync, openSync } from 'node:fs'
 import { backup, DatabaseSync } from 'node:sqlite'
-import { StoreDamaged, StoreUnavailable } from '../../unavailable.ts'
+import { StoreDamaged, StoreUnavailable } from '@bursar/records'
 import { guarded, integrityFaults, isDamaged, openDatabase } from '../database.ts'
 
 /** A database file and the path of its copy. */

@@ -1,6 +1,6 @@
 import { existsSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { StoreFiles } from '../../opened-stores.ts'
+import type { StoreFiles } from '@bursar/records'
 import { restoreMarker } from '../database.ts'
 import { besidePath, keyFileBeside, type StorePaths } from '../files/require-files.ts'
 import { carryLists } from './carry-lists.ts'

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { freeBytesOf, limits, systemTime } from '@bursar/base'
-import { StoreUnavailable } from '../../unavailable.ts'
+import { StoreUnavailable } from '@bursar/records'
 import { guarded, openDatabase, refuseLocked } from '../database.ts'
 
 /** The new file goes to the write-ahead log first, and before that to a temporary file. */

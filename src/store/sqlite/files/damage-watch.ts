@@ -1,5 +1,5 @@
 import { type Background, type Logger, limits, systemTime } from '@bursar/base'
-import { StoreCorrupted } from '../../unavailable.ts'
+import { StoreCorrupted } from '@bursar/records'
 import type { FileCheck } from './file-check.ts'
 
 export type DamageWatch = {

@@ -10,7 +10,7 @@ import {
   refusalOf,
 } from '@bursar/base'
 import { resources } from '@bursar/contract'
-import { findShared, type SharedValues, sharedFindings } from '../../integrity/shared-values.ts'
+import { findShared, type SharedValues, sharedFindings } from '@bursar/records'
 import { requireUsable } from '../database.ts'
 import { dialect } from '../dialect.ts'
 import { appliedSteps, lackedSteps } from '../migrate.ts'

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import { hasFreeDescriptors, outOfDescriptors } from '@bursar/base'
-import { StoreUnavailable } from '../../unavailable.ts'
+import { StoreUnavailable } from '@bursar/records'
 
 /** What a thread opens: its event loop, and the database with its log. */
 const DESCRIPTORS = 12

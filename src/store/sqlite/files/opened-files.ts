@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs'
-import { StoreUnavailable } from '../../unavailable.ts'
+import { StoreUnavailable } from '@bursar/records'
 
 /** The database files that this process has open, and what their paths lead to now. */
 export type OpenedFiles = {

@@ -1,5 +1,5 @@
 import { ConfigError, requirePrivate } from '@bursar/base'
-import type { DatabaseName } from '../../schema/steps.ts'
+import type { DatabaseName } from '@bursar/records'
 import { isDamaged, refuseHalfRestored } from '../database.ts'
 import { appliedSteps } from '../migrate.ts'
 

@@ -1,4 +1,4 @@
-import { StoreServed } from '../../unavailable.ts'
+import { StoreServed } from '@bursar/records'
 import { holdLock, isLocked, lockBeside } from './file-lock.ts'
 import type { StorePaths } from './require-files.ts'
 

@@ -1,7 +1,6 @@
 import { accessSync, constants, statfsSync } from 'node:fs'
 import { type Background, type Logger, limits } from '@bursar/base'
-import type { StoreWatch } from '../../opened-stores.ts'
-import { StoreDamaged, StoreUnavailable } from '../../unavailable.ts'
+import { StoreDamaged, StoreUnavailable, type StoreWatch } from '@bursar/records'
 import type { DamageWatch } from './damage-watch.ts'
 import type { OpenedFiles } from './opened-files.ts'
 import type { WriteProbe } from './write-probe.ts'

@@ -1,6 +1,5 @@
 import { limits, systemTime } from '@bursar/base'
-import { whole } from '../../row.ts'
-import type { Session, Transact } from '../../session.ts'
+import { type Session, type Transact, whole } from '@bursar/records'
 import { isBusy } from '../database.ts'
 
 /** Resolves with why a database cannot be written, as a sentence. Undefined if it can. */

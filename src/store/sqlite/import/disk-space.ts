@@ -1,6 +1,5 @@
 import { dirname } from 'node:path'
-import type { SealedRecord } from '../../records/import.ts'
-import { StoreUnavailable } from '../../unavailable.ts'
+import { type SealedRecord, StoreUnavailable } from '@bursar/records'
 import { isFailedWrite } from '../database.ts'
 
 /** The least that an import takes: staged records in temporary files, with an index and a sort. */

@@ -1,12 +1,20 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { type Clock, freeBytesOf, limits, systemTime, turn } from '@bursar/base'
 import type { Resource } from '@bursar/contract'
-import { loadRecords, type StagingArea } from '../../merge/load-records.ts'
-import { mergeInOrder } from '../../merge/merge-order.ts'
-import { createImportStaging, indexStaged, stagingOf } from '../../merge/staging.ts'
-import type { LoadOptions, RecordLoad } from '../../records/import.ts'
-import type { Seals } from '../../sealing/seals.ts'
-import type { Session, StagedValue, Staging } from '../../session.ts'
+import {
+  createImportStaging,
+  indexStaged,
+  type LoadOptions,
+  loadRecords,
+  mergeInOrder,
+  type RecordLoad,
+  type Seals,
+  type Session,
+  type StagedValue,
+  type Staging,
+  type StagingArea,
+  stagingOf,
+} from '@bursar/records'
 import { openFurther } from '../database.ts'
 import { dialect } from '../dialect.ts'
 import { emptyLog, emptyLogSoon } from '../files/write-ahead-log.ts'

@@ -1,18 +1,18 @@
 import type { StatementSync } from 'node:sqlite'
 import { freeMemory, getOrInsert, pageBuffers } from '@bursar/base'
 import type { Tenant, View } from '@bursar/contract'
-import type { ReadRecords } from '../../integrity/intact-records.ts'
 import {
+  customerNumber,
   type KeyRange,
   lastChange,
+  laterStatement,
   type Page,
+  type ReadRecords,
   rangeOf,
   readLastChange,
   type Selection,
-} from '../../records/page.ts'
-import { customerNumber } from '../../schema/customers.ts'
-import { laterStatement } from '../../traced-work.ts'
-import { StoreCorrupted } from '../../unavailable.ts'
+  StoreCorrupted,
+} from '@bursar/records'
 import { guarded } from '../database.ts'
 import { dialect } from '../dialect.ts'
 import { pageQuery } from './page-query.ts'

@@ -1,8 +1,6 @@
 import type { StatementSync } from 'node:sqlite'
 import { limits } from '@bursar/base'
-import type { ChangeSource } from '../../change-watch.ts'
-import { text, whole } from '../../row.ts'
-import type { Reads } from '../../session.ts'
+import { type ChangeSource, type Reads, text, whole } from '@bursar/records'
 
 /**
  * SQLite announces nothing, but counts the commits of other connections, of any process, in

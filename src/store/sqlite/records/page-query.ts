@@ -3,11 +3,11 @@ import type { Resource } from '@bursar/contract'
 import {
   bySelectivity,
   type ColumnFilter,
+  filterValue,
   lastChange,
   namesOneRecord,
   type Selection,
-} from '../../records/page.ts'
-import { filterValue } from '../../schema/tables.ts'
+} from '@bursar/records'
 import { dialect } from '../dialect.ts'
 
 /**

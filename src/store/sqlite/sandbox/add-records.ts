@@ -1,17 +1,25 @@
 import assert from 'node:assert/strict'
 import type { CustomerKey } from '@bursar/base'
 import { fullTable, type Resource } from '@bursar/contract'
-import { stagedValues } from '../../merge/staging.ts'
-import { eventNumbers } from '../../records/event-actions.ts'
-import { termRowsOf } from '../../records/terms.ts'
-import { whole } from '../../row.ts'
-import type { NewRecords } from '../../sandbox-state.ts'
-import { noteOneDue } from '../../schema/customers.ts'
-import { heldMembers, holdValues, selectValues } from '../../schema/held-values.ts'
-import { heldTable, memberColumns, termTable } from '../../schema/tables.ts'
-import { ensureKeys, type KeyMaking } from '../../sealing/customer-key-rows.ts'
-import { sealRecord } from '../../sealing/seals.ts'
-import type { Session, StagedValue } from '../../session.ts'
+import {
+  ensureKeys,
+  eventNumbers,
+  heldMembers,
+  heldTable,
+  holdValues,
+  type KeyMaking,
+  memberColumns,
+  type NewRecords,
+  noteOneDue,
+  type Session,
+  type StagedValue,
+  sealRecord,
+  selectValues,
+  stagedValues,
+  termRowsOf,
+  termTable,
+  whole,
+} from '@bursar/records'
 import { dialect } from '../dialect.ts'
 import { type Counted, noteRevision, timeOfChange } from './revisions.ts'
 

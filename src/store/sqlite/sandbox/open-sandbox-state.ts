@@ -1,11 +1,16 @@
 import { type Clock, limits, systemTime } from '@bursar/base'
 import { resources } from '@bursar/contract'
-import type { SandboxState } from '../../sandbox-state.ts'
-import { customerNumber } from '../../schema/customers.ts'
-import { removeTerms } from '../../schema/record-terms.ts'
-import { heldTable, historyTables, nameTables, recordTables } from '../../schema/tables.ts'
-import type { Sealing } from '../../sealing/seals.ts'
-import type { Session } from '../../session.ts'
+import {
+  customerNumber,
+  heldTable,
+  historyTables,
+  nameTables,
+  recordTables,
+  removeTerms,
+  type SandboxState,
+  type Sealing,
+  type Session,
+} from '@bursar/records'
 import { openFurther } from '../database.ts'
 import { dialect } from '../dialect.ts'
 import type { StorePaths } from '../files/require-files.ts'

@@ -1,13 +1,22 @@
 import type { Resource } from '@bursar/contract'
-import { openParameters } from '../../dialect.ts'
-import { storedInFull } from '../../merge/merge-statements.ts'
-import { eventNumbers } from '../../records/event-actions.ts'
-import { isTrue, text, whole } from '../../row.ts'
-import { noteOneDue } from '../../schema/customers.ts'
-import { heldMembers, type LetGo, letGoStatements, selectValues } from '../../schema/held-values.ts'
-import { removeTerms } from '../../schema/record-terms.ts'
-import { filterColumns, filterValue, tablesOf } from '../../schema/tables.ts'
-import type { Session } from '../../session.ts'
+import {
+  eventNumbers,
+  filterColumns,
+  filterValue,
+  heldMembers,
+  isTrue,
+  type LetGo,
+  letGoStatements,
+  noteOneDue,
+  openParameters,
+  removeTerms,
+  type Session,
+  selectValues,
+  storedInFull,
+  tablesOf,
+  text,
+  whole,
+} from '@bursar/records'
 import { dialect } from '../dialect.ts'
 import { noteRevision, timeOfChange } from './revisions.ts'
 

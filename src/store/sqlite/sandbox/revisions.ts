@@ -1,5 +1,4 @@
-import { optionalWhole } from '../../row.ts'
-import type { Session } from '../../session.ts'
+import { optionalWhole, type Session } from '@bursar/records'
 
 /**
  * The time of a change of a customer's records: later than the change before it, as in a merge. A

@@ -2,23 +2,30 @@ import assert from 'node:assert/strict'
 import type { DatabaseSync } from 'node:sqlite'
 import { type CustomerKey, smallest, turn } from '@bursar/base'
 import { type Resource, resources } from '@bursar/contract'
-import { openRename } from '../../customers/rename-customer.ts'
-import { leaveChanging, mergeStaged } from '../../merge/merge-staged.ts'
-import { type MergeStatements, mergeStatements } from '../../merge/merge-statements.ts'
 import {
   createImportStaging,
   dropImportStaging,
   emptyStaging,
+  ensureKeys,
   indexStaged,
+  type KeyMaking,
+  leaveChanging,
+  type MergeStatements,
+  mergeStaged,
+  mergeStatements,
+  type NamedRow,
+  openRename,
+  openWith,
+  type SandboxHistory,
+  type Seals,
+  type Session,
+  type StorableRecord,
+  sealRecord,
   stagedRows,
   stagingOfAll,
-} from '../../merge/staging.ts'
-import type { StorableRecord } from '../../records/import.ts'
-import { type NamedRow, text, whole } from '../../row.ts'
-import type { SandboxHistory } from '../../sandbox-state.ts'
-import { ensureKeys, type KeyMaking } from '../../sealing/customer-key-rows.ts'
-import { openWith, type Seals, sealRecord } from '../../sealing/seals.ts'
-import type { Session } from '../../session.ts'
+  text,
+  whole,
+} from '@bursar/records'
 import { dialect } from '../dialect.ts'
 import { buildingIndexes } from '../import/import-connection.ts'
 

@@ -1,9 +1,12 @@
 import { Worker } from 'node:worker_threads'
 import { type Clock, hasFreeDescriptors, outOfDescriptors } from '@bursar/base'
-import type { NamedRow } from '../../row.ts'
-import type { Session } from '../../session.ts'
-import { inStatement } from '../../traced-work.ts'
-import { NothingChanged, StoreUnavailable } from '../../unavailable.ts'
+import {
+  inStatement,
+  type NamedRow,
+  NothingChanged,
+  type Session,
+  StoreUnavailable,
+} from '@bursar/records'
 import { connectionPragmas, existingUrl, requireUsable } from '../database.ts'
 import type { Connection } from '../locks.ts'
 import { inputOf, insertInto } from '../session.ts'

@@ -1,5 +1,5 @@
 import type { Clock } from '@bursar/base'
-import type { Transact } from '../../session.ts'
+import type { Transact } from '@bursar/records'
 import { openFurther } from '../database.ts'
 import { openTransactions, queueTransactions } from '../locks.ts'
 import { type ConnectionThread, openConnectionThread } from './connection-thread.ts'

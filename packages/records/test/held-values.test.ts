@@ -1,0 +1,277 @@
+import assert from 'node:assert/strict'
+import { DatabaseSync } from 'node:sqlite'
+import { type TestContext, test } from 'node:test'
+import { limits } from '@bursar/base'
+import type { RecordInput } from '@bursar/contract'
+import { pino } from 'pino'
+import { dialect as postgresDialect } from '../../../src/store/postgres/dialect.ts'
+import { sharedInPostgres } from '../../../src/store/postgres/open-stores.ts'
+import {
+  migratePostgres,
+  ownStatements as ofPostgres,
+} from '../../../src/store/postgres/schema/migrate.ts'
+import { dialect as sqliteDialect } from '../../../src/store/sqlite/dialect.ts'
+import { sharedIn } from '../../../src/store/sqlite/files/embedded-checks.ts'
+import { migrate, ownStatements as ofSqlite } from '../../../src/store/sqlite/migrate.ts'
+import {
+  openPostgresTestStore,
+  openTestStore,
+  resourceOf,
+  type TestStore,
+} from '../../../test/support/record-store.ts'
+import {
+  aDepositAddress,
+  aFiatAccount,
+  anId,
+  someDepositInstructions,
+} from '../../../test/support/records.ts'
+import { setLimits } from '../../../test/support/set-limits.ts'
+import { addressesOf, roles, testStore } from '../../../test/support/test-database.ts'
+import { takeTime } from '../../../test/support/virtual-time.ts'
+import type { SharedValues } from '../src/integrity/shared-values.ts'
+import { openFillProgress } from '../src/schema/fill-held.ts'
+import { type Step, schemaSteps } from '../src/schema/steps.ts'
+import { putOne } from './support/put-one.ts'
+
+const isPostgres = testStore === 'postgres'
+const dialect = isPostgres ? postgresDialect : sqliteDialect
+
+type Place = TestStore & {
+  readonly migrate: (steps: readonly Step[]) => Promise<void>
+  readonly shared: () => Promise<SharedValues>
+}
+
+async function openPlace(t: TestContext): Promise<Place> {
+  if (isPostgres) {
+    const tested = await openPostgresTestStore()
+    t.after(tested.close)
+    const owner = addressesOf(tested.database.ownerUrl)
+    return {
+      ...tested,
+      migrate: async (steps) => void (await migratePostgres(owner, roles, { steps })),
+      shared: () => sharedInPostgres(owner),
+    }
+  }
+  const tested = await openTestStore()
+  t.after(tested.close)
+  const [[, , path] = []] = await tested.ask('pragma database_list')
+  const ofRecords = (steps: readonly Step[]) =>
+    steps.filter(({ database }) => database === 'records')
+  return {
+    ...tested,
+    shared: () => sharedIn(String(path)),
+    migrate: async (steps) => {
+      using db = new DatabaseSync(String(path))
+      migrate(db, ofRecords(steps))
+    },
+  }
+}
+
+const steps = schemaSteps(dialect, isPostgres ? ofPostgres : ofSqlite)
+
+/** The steps, of which a filling fails at the batch with this number. */
+const killedAt = (batch: number): readonly Step[] =>
+  steps.map((step) => {
+    if (step.filling === undefined) return step
+    const { begin, batch: run } = step.filling
+    let begun = 0
+    return {
+      ...step,
+      filling: {
+        begin,
+        batch: function* () {
+          begun += 1
+          if (begun === batch) throw new Error('killed')
+          return yield* run()
+        },
+      },
+    }
+  })
+
+/** Takes a store back to before it said who holds what. */
+async function forget({ ask }: Place): Promise<void> {
+  await ask('drop table bursar.held')
+  await ask(`delete from bursar.schema_migration where name = 'held'`)
+}
+
+const heldIn = ({ ask }: Place) =>
+  ask(`select held.kind, held.member, held.value, owner.id from bursar.held as held
+    join bursar.customer as owner on owner.number = held.customer order by 1, 2, 3`)
+
+const put = (place: Place, record: RecordInput, takeOver = false) =>
+  putOne(place.store, 'deposit-addresses', record, { takeOver })
+
+const anAddress = (at: number): string => `0x${'12345678'.repeat(4)}${String(at).padStart(8, '0')}`
+
+const ofBoth = aDepositAddress({ compatible_crypto_networks: ['ETHEREUM', 'BASE'] })
+const ofBase = aDepositAddress({
+  id: anId(2),
+  customer_id: 'borealis',
+  crypto_network: 'BASE',
+  compatible_crypto_networks: ['BASE', 'INK'],
+  created_at: '2026-01-02T00:00:00Z',
+})
+
+/** Two customers have the address on BASE, and the store says that of the older record. */
+async function shareAddress(place: Place): Promise<void> {
+  await put(place, ofBase)
+  await place.ask(`delete from bursar.held where member = 'BASE'`)
+  await put(place, ofBoth)
+  await forget(place)
+  await place.migrate(steps)
+}
+
+test('an address is held on each network where it receives', async (t) => {
+  const place = await openPlace(t)
+  await put(place, ofBoth)
+  const reason = `are held by the deposit address ${anId(1)} of customer "acme" (0xF0Aa84466e353E5390be37FE2934301c07c19a55 on BASE); --take-over withdraws that record`
+  const inAll = { ...ofBase, crypto_network: 'INK', compatible_crypto_networks: ['BASE', 'INK'] }
+  assert.deepEqual(await put(place, inAll), {
+    outcome: 'refused',
+    faults: [{ member: 'crypto_network and address', code: 'held', reason }],
+  })
+  const { faults } = await place.take('deposit-addresses', [
+    aDepositAddress({ id: anId(3), address: anAddress(1) }),
+    inAll,
+  ])
+  assert.deepEqual(faults, [
+    { line: 2, member: 'crypto_network and address', code: 'held', reason },
+  ])
+  const ofInk = { ...ofBase, crypto_network: 'INK', compatible_crypto_networks: ['INK'] }
+  assert.equal((await put(place, ofInk)).outcome, 'added')
+  assert.equal((await put(place, inAll, true)).outcome, 'changed')
+  assert.equal(
+    (await heldIn(place)).filter(([, member, , id]) => member === 'BASE' && id === 'borealis')
+      .length,
+    1,
+  )
+})
+
+test('one file may not name two customers of an address on one network', async (t) => {
+  const place = await openPlace(t)
+  const { faults } = await place.take('deposit-addresses', [ofBoth, ofBase])
+  assert.deepEqual(
+    faults.map(({ line, code }) => [line, code]),
+    [[2, 'repeated']],
+  )
+  const reason = `stands in line 1 too, in another customer's record`
+  assert.equal(faults[0]?.reason, reason)
+})
+
+test('a migration notes who holds what, in batches, and goes on where it was killed', async (t) => {
+  setLimits(t, { heldFilledTogether: 2 })
+  const place = await openPlace(t)
+  await put(place, ofBoth)
+  for (const at of [11, 12, 13, 14]) {
+    await put(place, aDepositAddress({ id: anId(at), address: anAddress(at) }))
+  }
+  await place.take('fiat-deposit-instructions', [
+    someDepositInstructions(),
+    someDepositInstructions({ id: anId(2), customer_id: 'borealis', memo_id: 'MEMO000000000002' }),
+  ])
+  await place.take('fiat-accounts', [aFiatAccount(), aFiatAccount({ id: anId(2) })])
+  await place.store.operator.put(resourceOf('deposit-addresses'), {
+    record: { customerId: 'acme', id: anId(13), withdraws: true },
+    precondition: {},
+    allowOlder: false,
+    from: { command: 'DELETE', clientId: 'core' },
+  })
+  await place.take('deposit-addresses', [{ ...ofBoth, customer_id: 'borealis' }], {
+    takeOver: true,
+  })
+  const before = await heldIn(place)
+  assert.equal(before.length, 16)
+  await forget(place)
+  for (const batch of [1, 3, 4]) {
+    await assert.rejects(place.migrate(killedAt(batch)), /killed/)
+  }
+  await place.migrate(steps)
+  assert.deepEqual(await heldIn(place), before)
+})
+
+test('of two records that share an address the older one holds it, and the other may end that', async (t) => {
+  setLimits(t, { heldFilledTogether: 1 })
+  const place = await openPlace(t)
+  await shareAddress(place)
+  const shared = await place.shared()
+  assert.deepEqual(shared, {
+    count: 1,
+    found: [
+      {
+        kind: 'deposit-addresses',
+        network: 'BASE',
+        value: ofBoth.address,
+        holder: { customerId: 'acme', id: anId(1) },
+        other: { customerId: 'borealis', id: anId(2) },
+      },
+    ],
+  })
+  // The other one is stored as it is, and may change only so that it lacks the network.
+  assert.equal((await put(place, ofBase)).outcome, 'unchanged')
+  assert.equal((await place.take('deposit-addresses', [ofBase])).faultCount, 0)
+  const labelled = { ...ofBase, metadata: { label: 'x' } }
+  assert.equal((await put(place, labelled)).outcome, 'refused')
+  assert.equal((await put(place, { ...ofBoth, metadata: { label: 'x' } })).outcome, 'changed')
+  const without = { ...labelled, crypto_network: 'INK', compatible_crypto_networks: ['INK'] }
+  assert.equal((await put(place, without)).outcome, 'changed')
+  assert.equal((await place.shared()).count, 0)
+})
+
+test('once the older record lets a shared address go, the other one holds it', async (t) => {
+  const place = await openPlace(t)
+  await shareAddress(place)
+  const third = { ...ofBase, id: anId(3), customer_id: 'third', compatible_crypto_networks: [] }
+  await put(place, { ...ofBoth, compatible_crypto_networks: [] })
+  const outcome = await put(place, third)
+  assert.ok(outcome.outcome === 'refused')
+  assert.match(outcome.faults[0]?.reason ?? '', new RegExp(`${anId(2)} of customer "borealis"`))
+  assert.equal((await put(place, { ...ofBase, metadata: { label: 'x' } })).outcome, 'changed')
+})
+
+test('a take-over of a shared address withdraws every other record that has it', async (t) => {
+  const place = await openPlace(t)
+  await shareAddress(place)
+  const third = { ...ofBase, id: anId(3), customer_id: 'third', compatible_crypto_networks: [] }
+  assert.equal((await put(place, third, true)).outcome, 'added')
+  const customers = (await heldIn(place)).filter(([, member]) => member === 'BASE')
+  assert.deepEqual(
+    customers.map((row) => row.at(-1)),
+    ['third'],
+  )
+})
+
+test('records are compared with who holds their values, each way', async (t) => {
+  const place = await openPlace(t)
+  const faults = async () => (await Array.fromAsync(place.store.operator.compareHeld())).flat()
+  await put(place, ofBoth)
+  await place.take('fiat-accounts', [aFiatAccount()])
+  assert.deepEqual(await faults(), [])
+  await place.ask(`delete from bursar.held where member = 'BASE'`)
+  await place.ask(`insert into bursar.held values ('${anId(9)}', 'fiat-accounts', 'id', 1)`)
+  const customerId = 'acme'
+  assert.deepEqual(await faults(), [
+    { fault: 'not held', kind: 'deposit-addresses', member: 'BASE', customerId },
+    { fault: 'without a record', kind: 'fiat-accounts', member: 'id', customerId },
+  ])
+  // As doctor advises.
+  await put(place, ofBoth)
+  const taken = aFiatAccount({ id: anId(9), customer_id: 'borealis' })
+  assert.equal((await place.take('fiat-accounts', [taken])).faults[0]?.code, 'held')
+  assert.equal((await place.take('fiat-accounts', [taken], { takeOver: true })).added, 1)
+  assert.deepEqual(await faults(), [])
+})
+
+test('a migration logs every five seconds how many records it has read', async () => {
+  using time = takeTime()
+  const lines: string[] = []
+  const filled = openFillProgress(pino({ level: 'info' }, { write: (line) => lines.push(line) }))
+  filled()
+  assert.deepEqual(lines, [])
+  await time.advance(limits.fillLoggedMs)
+  filled()
+  filled()
+  assert.deepEqual(
+    lines.map((line) => JSON.parse(line).records),
+    [2 * limits.heldFilledTogether],
+  )
+})

@@ -1,0 +1,29 @@
+import { hexOf, openConnection } from '../../../../src/store/postgres/driver/connection.ts'
+import { readingSessions } from '../../../../src/store/postgres/driver/sessions.ts'
+import { addressesOf } from '../../../../test/support/test-database.ts'
+import type { Statement, Value } from '../../src/session.ts'
+
+export type Plans = ReturnType<typeof openPlans>
+
+/** Explains the prepared statements of a role, in a session like those of a server. */
+export function openPlans(url: string) {
+  const [address] = addressesOf(url)
+  if (address === undefined) throw new Error('the URL names no server')
+  const parameters = readingSessions(60_000)
+  const session = openConnection(address, { parameters, connectTimeoutMs: 60_000 })
+  return {
+    /** The lines that EXPLAIN prints. */
+    explain: async ({ text, values = [] }: Statement, options = 'costs off'): Promise<string[]> => {
+      await session.execute(`deallocate all; prepare asked as ${text}`)
+      const execute = `execute asked (${values.map(literal).join(', ')})`
+      const rows = await session.query({ text: `explain (${options}) ${execute}` })
+      return rows.map(([line]) => String(line))
+    },
+    close: () => session.close(),
+  }
+}
+
+function literal(value: Value): string {
+  if (value instanceof Uint8Array) return `'${hexOf(value)}'`
+  return typeof value === 'string' ? `'${value.replaceAll("'", "''")}'` : String(value)
+}

@@ -1,0 +1,186 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { type Background, type Logger, limits, openBackground, openLog } from '@bursar/base'
+import { dialect } from '../../../src/store/sqlite/dialect.ts'
+import { startAnnouncing } from '../../../src/withdrawal-fees/announce-consumed.ts'
+import { resourceOf } from '../../../test/support/record-store.ts'
+import { anId } from '../../../test/support/records.ts'
+import { turn } from '../../../test/support/until.ts'
+import { takeTime } from '../../../test/support/virtual-time.ts'
+import { countRecords } from '../src/across/count-records.ts'
+import { startAuditReport } from '../src/audit/report-audit.ts'
+import type { AuditLog } from '../src/audit.ts'
+import type { FeeQuoteStore } from '../src/fee-quotes.ts'
+import { openImports } from '../src/imports/open-imports.ts'
+import { timePrefix } from '../src/position.ts'
+import type { Store } from '../src/records.ts'
+import type { Resealing, ResealStep } from '../src/sealing/reseal.ts'
+import { startResealing } from '../src/sealing/start-resealing.ts'
+import type { Reads } from '../src/session.ts'
+import { StoreUnavailable } from '../src/unavailable.ts'
+
+type Job = (deps: { log: Logger; background: Background; run: () => void }) => () => unknown
+
+/** When a job runs, from its start to a time, and how often it warns. */
+async function runsOf(forMs: number, job: Job) {
+  using time = takeTime()
+  const begunAt = time.elapsedMs()
+  const runs: number[] = []
+  let warnings = 0
+  const warn = () => {
+    warnings += 1
+  }
+  const log = Object.assign(openLog('silent'), { warn })
+  const run = () => void runs.push(time.elapsedMs() - begunAt)
+  const stop = job({ log, background: openBackground(), run })
+  await time.advance(forMs)
+  const seen = [...runs]
+  await stop()
+  return { runs: seen, warnings }
+}
+
+describe('the resealing of bodies', () => {
+  const resealing = (steps: readonly (ResealStep | 'fails' | undefined)[]): Job => {
+    let at = 0
+    return ({ run, ...deps }) =>
+      startResealing({
+        ...deps,
+        resealing: {
+          next: async () => {
+            run()
+            const step = steps[at++]
+            if (step === 'fails') throw new StoreUnavailable('the store is closed')
+            return step
+          },
+        } as Resealing,
+      })
+  }
+  const { resealIdleMs: idle, resealRestMs: rest } = limits
+
+  test('rests between two steps, and longer once nothing is left', async () => {
+    const { runs } = await runsOf(2 * idle + 2 * rest, resealing([{}, {}, undefined]))
+    assert.deepEqual(runs, [idle, idle + rest, idle + 2 * rest, 2 * idle + 2 * rest])
+  })
+
+  test('rests as long after a failure, and warns once until it has worked again', async () => {
+    const job = resealing(['fails', 'fails', undefined, 'fails'])
+    const { runs, warnings } = await runsOf(4 * idle, job)
+    assert.deepEqual(runs, [idle, 2 * idle, 3 * idle, 4 * idle])
+    assert.equal(warnings, 2)
+  })
+})
+
+describe('the announcing of consumed fees', () => {
+  const fee = { id: anId(1), customerId: 'acme' }
+
+  test('looks every second, and gives an event its time', async () => {
+    using time = takeTime()
+    const deadlines: number[] = []
+    let announced = 0
+    const { announceSoon, stop } = startAnnouncing({
+      log: openLog('silent'),
+      background: openBackground(),
+      quotes: {
+        operator: {
+          withoutEvent: async () => [fee],
+          haveEvent: async () => {
+            announced += 1
+          },
+        } as unknown as FeeQuoteStore['operator'],
+      },
+      store: {
+        operator: {
+          noteConsumed: async (_fee: unknown, deadline: number) =>
+            void deadlines.push(deadline - time.elapsedMs()),
+        } as unknown as Store['operator'],
+      },
+    })
+    await time.advance(limits.feesAnnouncedEveryMs - 1)
+    assert.equal(announced, 0)
+    await time.advance(1)
+    assert.equal(announced, 1)
+    announceSoon()
+    await turn()
+    assert.equal(announced, 2)
+    assert.deepEqual(deadlines, [limits.feeAnnouncedMs, limits.feeAnnouncedMs])
+    stop()
+    assert.equal(time.waiting(), 0)
+  })
+})
+
+test('an import is written every second, and what has ended in parts that follow soon', async () => {
+  const { runs } = await runsOf(limits.importReportMs + 2 * limits.importsWrittenRestMs, (deps) => {
+    let rows = 0
+    const registry = openImports({
+      ...deps,
+      dialect,
+      lock: { hold: async () => 1, release: () => {} },
+      rows: async () => [],
+      write: async ({ text }) => {
+        if (text.includes('insert into') && rows++ % limits.importsWrittenMax === 0) deps.run()
+        return []
+      },
+    })
+    for (let at = 0; at < 2 * limits.importsWrittenMax + 1; at += 1) {
+      registry.begin(anImport).end({ state: 'failed', reason: 'over' })
+    }
+    return registry.close
+  })
+  const { importReportMs: every, importsWrittenRestMs: rest } = limits
+  assert.deepEqual(runs, [every, every + rest, every + 2 * rest])
+})
+
+const anImport = {
+  kind: 'statements',
+  importer: { clientId: 'core' },
+  boundTo: undefined,
+  isDryRun: false,
+} as const
+
+test('the counts of the audit log are written every minute, again after a failure', async () => {
+  const { runs, warnings } = await runsOf(2 * limits.auditReportMs, ({ run, ...deps }) => {
+    let writes = 0
+    const audit = {
+      head: () => undefined,
+      write: async () => {
+        run()
+        if (writes++ === 0) throw new StoreUnavailable('the disk is full')
+      },
+    } as unknown as AuditLog
+    const report = startAuditReport({ ...deps, audit, clock: () => 0n, headsFile: undefined })
+    report.add('one', () => ({ action: 'open_log', actor: { type: 'program' }, outcome: 'done' }))
+    return report.stop
+  })
+  assert.deepEqual(runs, [limits.auditReportMs, 2 * limits.auditReportMs])
+  assert.equal(warnings, 1)
+})
+
+test('a count ends after the step in which its time is over, and says that there is more', async () => {
+  using time = takeTime()
+  const row = { customer: 1n, position: timePrefix(1n) }
+  const rows: Reads['rows'] = async ({ text }) => {
+    if (text.includes('select number, id')) return []
+    time.pass(100)
+    return Array(limits.acrossRowsTogether).fill(row)
+  }
+  const counting = {
+    customerId: undefined,
+    status: undefined,
+    from: undefined,
+    until: undefined,
+    storedSince: undefined,
+  }
+  const counted = (ms: number) =>
+    countRecords({ rows }, dialect, resourceOf('statements'), {
+      counting,
+      deadline: time.elapsedMs() + ms,
+    })
+  for (const [ms, steps] of [
+    [0, 0],
+    [200, 2],
+    [201, 3],
+  ] as const) {
+    const { count, more } = await counted(ms)
+    assert.deepEqual([count, more], [steps * limits.acrossRowsTogether, true])
+  }
+})
