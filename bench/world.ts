@@ -1,9 +1,9 @@
 import { type Config, openLog, systemRandom, systemTime } from '@bursar/base'
+import { createClient } from '@bursar/oauth'
 import { fiatAccount } from '../packages/contract/src/resources/fiat-account.ts'
 import type { Entry } from '../src/intake/entry.ts'
 import { importEntries } from '../src/intake/files/import-file.ts'
 import { recordRules } from '../src/intake/record-rules.ts'
-import { createClient } from '../src/oauth/clients/clients.ts'
 import { createStore, openOperatorStores, type Stores } from '../src/stores.ts'
 import { aFiatAccount } from '../test/support/records.ts'
 

@@ -1,5 +1,5 @@
 import { test } from 'node:test'
-import { acme, oauthWorld } from '../test/oauth/support/oauth-world.ts'
+import { acme, oauthWorld } from '../packages/oauth/test/support/oauth-world.ts'
 import { note, rounded } from './figure.ts'
 
 const ROUNDS = 300

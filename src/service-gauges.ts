@@ -10,6 +10,7 @@ import {
   type Reading,
 } from '@bursar/base'
 import { ageOf, type Dated, type FeeBasis } from '@bursar/fees'
+import type { OAuth } from '@bursar/oauth'
 import type {
   AuditLog,
   ChangeWatch,
@@ -18,7 +19,6 @@ import type {
   ImportRegistry,
   Store,
 } from '@bursar/records'
-import type { OAuth } from './oauth/open-oauth.ts'
 
 export type GaugeDeps = {
   readonly metrics: Metrics

@@ -1,8 +1,8 @@
 import { type Config, type Metrics, noMetrics } from '@bursar/base'
 import type { MetricsRegistry } from '@bursar/base/open-metrics'
 import { type Route, resources, statusGuides } from '@bursar/contract'
+import { refusals } from '@bursar/oauth'
 import { noOperation, type Served } from './http/server/request-log.ts'
-import { refusals } from './oauth/tokens/refusal.ts'
 
 /** Reads the metrics of every worker, given those of this one. */
 export type MergeMetrics = (own: MetricsRegistry) => () => Promise<string>

@@ -25,6 +25,13 @@ import {
 } from '@bursar/contract'
 import { type FeeBasis, openFees } from '@bursar/fees'
 import {
+  type GuessLimiter,
+  type OAuth,
+  openOAuth,
+  requireNoPublishedSecret,
+  requireOneIssuer,
+} from '@bursar/oauth'
+import {
   type CredentialStore,
   type FeeQuoteStore,
   type ImportRegistry,
@@ -66,10 +73,6 @@ import {
 import type { Served } from './http/server/request-log.ts'
 import { recordRules } from './intake/record-rules.ts'
 import { openWriters } from './intake/writer/writers.ts'
-import type { GuessLimiter } from './oauth/clients/guess-limiter.ts'
-import { requireNoPublishedSecret } from './oauth/clients/published-secrets.ts'
-import { requireOneIssuer } from './oauth/issuer.ts'
-import { type OAuth, openOAuth } from './oauth/open-oauth.ts'
 import { operatorReads, operatorWorks } from './operator-works.ts'
 import { startServiceGauges } from './service-gauges.ts'
 import { startStoreJobs } from './service-jobs.ts'

@@ -1,6 +1,6 @@
 import { counted, type Purpose } from '@bursar/base'
+import { describeSigningKeys } from '@bursar/oauth'
 import { Command, Option } from 'commander'
-import { describeSigningKeys } from '../oauth/tokens/signing-keys.ts'
 import type { CredentialCommandDeps } from './client/shown-client.ts'
 import { type CommonOptions, newCommand } from './options.ts'
 import { isoOf, printResult } from './output.ts'

@@ -7,8 +7,8 @@ import {
   openTracing,
   systemTime,
 } from '@bursar/base'
+import { requirePublicUrl, warnOfPlainHttp } from '@bursar/oauth'
 import type { Command } from 'commander'
-import { requirePublicUrl, warnOfPlainHttp } from '../oauth/issuer.ts'
 import type { ServiceDeps } from '../service.ts'
 import { createStore, requireOneServer } from '../stores.ts'
 import { type CommonOptions, configOf, newCommand } from './options.ts'

@@ -7,8 +7,8 @@ import {
   systemRandom,
   systemTime,
 } from '@bursar/base'
+import type { ClientDeps } from '@bursar/oauth'
 import type { Command } from 'commander'
-import type { ClientDeps } from '../oauth/clients/clients.ts'
 import { createStore, openOperatorStores, type StoreDeps, type Stores } from '../stores.ts'
 import { type CommonOptions, configOf } from './options.ts'
 import { auditing, type CommandAudit } from './processes/command-audit.ts'

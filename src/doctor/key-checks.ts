@@ -12,9 +12,8 @@ import {
   printable,
   refusalOf,
 } from '@bursar/base'
+import { isSealed, publishedClients } from '@bursar/oauth'
 import type { CredentialStore } from '@bursar/records'
-import { isSealed } from '../oauth/clients/client-seal.ts'
-import { publishedClients } from '../oauth/clients/published-secrets.ts'
 
 export type KeyDeps = {
   readonly config: Config

@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { loadConfig, openLog, openMovableClock, systemTime } from '@bursar/base'
-import { unlimitedGuesses } from '../oauth/clients/guess-limiter.ts'
+import { unlimitedGuesses } from '@bursar/oauth'
 import { openSandbox } from '../sandbox/sandbox.ts'
 import { startService } from '../service.ts'
 import { createStore } from '../stores.ts'

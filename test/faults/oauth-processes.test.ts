@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { systemTime } from '@bursar/base'
+import { disableClient } from '@bursar/oauth'
 import { decodeJwt } from 'jose'
-import { disableClient } from '../../src/oauth/clients/clients.ts'
-import { acme, oauthWorld } from '../oauth/support/oauth-world.ts'
-import { startProcess } from '../oauth/support/process.ts'
+import { acme, oauthWorld } from '../../packages/oauth/test/support/oauth-world.ts'
+import { startProcess } from '../../packages/oauth/test/support/process.ts'
 import { untilHolds } from '../support/until.ts'
 
 /** Two servers and one command on the same store. */

@@ -5,5 +5,4 @@ await runGroup(
   'postgres',
   'operations/{create-crypto-withdrawal-fee,list-events,recovery}.test.ts',
   'operations/ingest/*.test.ts',
-  'oauth/{client-seal,commands,credential-store,persons,token-endpoint,token-states}.test.ts',
 )

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { inspect } from 'node:util'
 import { systemRandom, systemTime } from '@bursar/base'
+import { createClient, readClientKeys } from '@bursar/oauth'
 import { decodeJwt, exportJWK, exportPKCS8, generateKeyPair, type JWK } from 'jose'
 import {
   AuthenticationError,
@@ -9,7 +10,6 @@ import {
   createBursar,
   type PrivateKey,
 } from '../../sdk/src/index.ts'
-import { createClient, readClientKeys } from '../../src/oauth/clients/clients.ts'
 import { describeService } from '../support/describe-service.ts'
 import { until } from '../support/until.ts'
 import { takeTime } from '../support/virtual-time.ts'

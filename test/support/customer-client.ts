@@ -1,6 +1,6 @@
 import { systemRandom } from '@bursar/base'
 import { customerScopes } from '@bursar/contract'
-import { createSampleClient } from '../../src/oauth/clients/clients.ts'
+import { createSampleClient } from '@bursar/oauth'
 import type { SampleCustomer } from '../../src/sandbox/world.ts'
 import type { TestService } from './harness.ts'
 

@@ -1,5 +1,5 @@
 import { systemRandom } from '@bursar/base'
-import { createSampleClient } from '../../src/oauth/clients/clients.ts'
+import { createSampleClient } from '@bursar/oauth'
 import { fetchToken, type TestService } from './harness.ts'
 
 /** A token of a new client of the operator, which may be bound to one customer. */

@@ -18,12 +18,12 @@ type Job = {
 export const jobs = {
   'read-credentials': {
     does: 'reads changed clients, keys and revoked tokens',
-    in: 'src/oauth/tokens/credential-cache.ts',
+    in: 'packages/oauth/src/tokens/credential-cache.ts',
     everyMs: limits.credentialPollMs,
   },
   'fetch-issuer-keys': {
     does: 'fetches the keys of a trusted issuer',
-    in: 'src/oauth/tokens/issuer-keys.ts',
+    in: 'packages/oauth/src/tokens/issuer-keys.ts',
     everyMs: limits.issuerRefreshMs,
   },
   'observe-costs': {

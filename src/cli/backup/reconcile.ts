@@ -1,7 +1,7 @@
 import { type Clock, commandHint, counted, limits, parseInstant, printInstant } from '@bursar/base'
+import { confirmClients, startRecovery } from '@bursar/oauth'
 import type { ClientWithSecrets, FeeQuote, Recovery } from '@bursar/records'
 import type { Command } from 'commander'
-import { confirmClients, startRecovery } from '../../oauth/clients/confirm-clients.ts'
 import type { Stores } from '../../stores.ts'
 import { type CommonOptions, newCommand, refuseUsage } from '../options.ts'
 import { CommandFailed, type Output, printResult } from '../output.ts'

@@ -1,7 +1,6 @@
+import { disableClient, publishedClients } from '@bursar/oauth'
 import type { Client } from '@bursar/records'
 import type { Command } from 'commander'
-import { disableClient } from '../../oauth/clients/clients.ts'
-import { publishedClients } from '../../oauth/clients/published-secrets.ts'
 import { type CommonOptions, newCommand, refuseUsage } from '../options.ts'
 import { isoOf, printResult } from '../output.ts'
 import { acceptedOf, type CredentialCommandDeps } from './shown-client.ts'

@@ -1,7 +1,7 @@
 import { counted } from '@bursar/base'
+import { isSealed } from '@bursar/oauth'
 import type { Client, ClientWithSecrets } from '@bursar/records'
 import type { Command } from 'commander'
-import { isSealed } from '../../oauth/clients/client-seal.ts'
 import { type CommonOptions, newCommand } from '../options.ts'
 import { isoOf, printResult } from '../output.ts'
 import { type CredentialCommandDeps, describe } from './shown-client.ts'

@@ -1,5 +1,5 @@
+import { rotateClient } from '@bursar/oauth'
 import type { Command } from 'commander'
-import { rotateClient } from '../../oauth/clients/clients.ts'
 import { type CommonOptions, newCommand } from '../options.ts'
 import { isoOf } from '../output.ts'
 import { acceptedOf, type CredentialCommandDeps, reveal, storing } from './shown-client.ts'

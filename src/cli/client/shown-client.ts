@@ -1,7 +1,7 @@
 import { commandHint, type Secret } from '@bursar/base'
+import type { Refused } from '@bursar/oauth'
 import { type Client, NothingChanged, StoreUnavailable } from '@bursar/records'
 import type { Command } from 'commander'
-import type { Refused } from '../../oauth/clients/clients.ts'
 import type { CommonOptions } from '../options.ts'
 import { CommandFailed, linesOf, type Output, resultLines } from '../output.ts'
 import type { WithCredentials } from '../with-stores.ts'

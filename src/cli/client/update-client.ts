@@ -1,5 +1,5 @@
+import { updateClient } from '@bursar/oauth'
 import type { Command } from 'commander'
-import { updateClient } from '../../oauth/clients/clients.ts'
 import { type CommonOptions, isPrintable, newCommand, refuseUsage } from '../options.ts'
 import { linesOf, printResult } from '../output.ts'
 import { acceptedOf, type CredentialCommandDeps, describe, scopesIn } from './shown-client.ts'

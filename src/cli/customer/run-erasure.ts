@@ -1,6 +1,6 @@
 import { type Keyring, limits, systemTime } from '@bursar/base'
+import { eraseClients } from '@bursar/oauth'
 import type { ErasePlace, Erasure, FeeQuoteStore, OperatorRecords } from '@bursar/records'
-import { eraseClients } from '../../oauth/clients/erase-clients.ts'
 import type { Stores } from '../../stores.ts'
 
 /** What there is of a customer, or what was removed of it. */

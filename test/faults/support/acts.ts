@@ -1,5 +1,5 @@
 import { systemTime } from '@bursar/base'
-import { disableClient } from '../../../src/oauth/clients/clients.ts'
+import { disableClient } from '@bursar/oauth'
 import { withdrawal } from '../../support/operation-calls.ts'
 import { type Answer, send } from './client.ts'
 import { credentialsOf, type Deployment } from './cluster.ts'

@@ -4,13 +4,13 @@ import { once } from 'node:events'
 import { type TestContext, test } from 'node:test'
 import { openLog, openVault, Secret, systemRandom, type WrappedKey } from '@bursar/base'
 import { type Client, type CredentialStore, StoreUnavailable } from '@bursar/records'
+import { openCredentialCache } from '../../../packages/oauth/src/tokens/credential-cache.ts'
 import {
   askAt,
   connectTo,
   onPostgres,
   prepareOwn,
 } from '../../../packages/records/test/support/postgres-world.ts'
-import { openCredentialCache } from '../../../src/oauth/tokens/credential-cache.ts'
 import { openPostgresCredentials } from '../../../src/store/postgres/open-postgres-credentials.ts'
 import { delayReplay } from '../../support/delay-replay.ts'
 import { openPlace, startServiceAt } from '../../support/harness.ts'

@@ -3,18 +3,14 @@ import type { TestContext } from 'node:test'
 import { openVault, systemRandom, type TrustedIssuer } from '@bursar/base'
 import type { Client, ClientMethod, CredentialStore } from '@bursar/records'
 import { pino } from 'pino'
-import {
-  type ClientDeps,
-  createClient,
-  createSampleClient,
-} from '../../../src/oauth/clients/clients.ts'
-import { openUseRecorder } from '../../../src/oauth/clients/use-recorder.ts'
-import { openCredentialCache } from '../../../src/oauth/tokens/credential-cache.ts'
-import { openTrustedIssuers } from '../../../src/oauth/tokens/external-token.ts'
-import { issueToken } from '../../../src/oauth/tokens/own-token.ts'
-import { openTokenCheck } from '../../../src/oauth/tokens/token-check.ts'
-import { stoppedJobs } from '../../support/stopped-jobs.ts'
-import { newStorePlace } from '../../support/store-place.ts'
+import { stoppedJobs } from '../../../../test/support/stopped-jobs.ts'
+import { newStorePlace } from '../../../../test/support/store-place.ts'
+import { type ClientDeps, createClient, createSampleClient } from '../../src/clients/clients.ts'
+import { openUseRecorder } from '../../src/clients/use-recorder.ts'
+import { openCredentialCache } from '../../src/tokens/credential-cache.ts'
+import { openTrustedIssuers } from '../../src/tokens/external-token.ts'
+import { issueToken } from '../../src/tokens/own-token.ts'
+import { openTokenCheck } from '../../src/tokens/token-check.ts'
 import { temporaryFolder } from './temporary.ts'
 import { setClock } from './time.ts'
 

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { parseTrustedIssuers } from '../../packages/base/src/settings/trusted-issuers.ts'
-import { clientCommand } from '../../src/cli/client/client.ts'
-import { keysCommand } from '../../src/cli/keys.ts'
+import { clientCommand } from '../../../src/cli/client/client.ts'
+import { keysCommand } from '../../../src/cli/keys.ts'
+import { parseTrustedIssuers } from '../../base/src/settings/trusted-issuers.ts'
 import { oauthWorld } from './support/oauth-world.ts'
 
-const page = readFileSync(new URL('../../docs/oauth.md', import.meta.url), 'utf8')
+const page = readFileSync(new URL('../../../docs/oauth.md', import.meta.url), 'utf8')
 
 test('docs/oauth.md names every endpoint', async (t) => {
   const { oauth } = await oauthWorld(t)

@@ -3,9 +3,9 @@ import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { decodeJwt, decodeProtectedHeader } from 'jose'
-import { disableClient, rotateClient } from '../../src/oauth/clients/clients.ts'
-import { until } from '../support/until.ts'
-import { takeTime } from '../support/virtual-time.ts'
+import { until } from '../../../test/support/until.ts'
+import { takeTime } from '../../../test/support/virtual-time.ts'
+import { disableClient, rotateClient } from '../src/clients/clients.ts'
 import { acme, acmeBasic, acmeScopes, oauthWorld } from './support/oauth-world.ts'
 
 const [readFiat = '', readStatement = ''] = acmeScopes

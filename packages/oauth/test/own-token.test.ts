@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { jwtVerify } from 'jose'
-import { issueToken } from '../../src/oauth/tokens/own-token.ts'
+import { issueToken } from '../src/tokens/own-token.ts'
 import { issuer, signingWorld } from './support/signing-world.ts'
 
 const TOKENS = 200

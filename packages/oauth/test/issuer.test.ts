@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ConfigError } from '@bursar/base'
 import { pino } from 'pino'
-import { requireOneIssuer, requirePublicUrl, warnOfPlainHttp } from '../../src/oauth/issuer.ts'
-import { configOf } from '../support/harness.ts'
+import { configOf } from '../../../test/support/harness.ts'
+import { requireOneIssuer, requirePublicUrl, warnOfPlainHttp } from '../src/issuer.ts'
 
 const remote = 'postgres://bursar@127.0.0.1,db2:6432/bursar'
 

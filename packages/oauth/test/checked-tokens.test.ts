@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { asTenant } from '@bursar/contract'
 import type { Client } from '@bursar/records'
-import { openCheckedTokens } from '../../src/oauth/tokens/checked-tokens.ts'
+import { openCheckedTokens } from '../src/tokens/checked-tokens.ts'
 
 const client: Client = {
   id: 'client_acme',

@@ -3,9 +3,9 @@
 import { openBackground, openVault, systemRandom, systemTime } from '@bursar/base'
 import type { Route } from '@bursar/contract'
 import { pino } from 'pino'
-import { staticDocument } from '../../../src/http/documents/static-document.ts'
-import { openOAuth } from '../../../src/oauth/open-oauth.ts'
-import { openCredentialsAt } from '../../support/store-place.ts'
+import { staticDocument } from '../../../../src/http/documents/static-document.ts'
+import { openCredentialsAt } from '../../../../test/support/store-place.ts'
+import { openOAuth } from '../../src/open-oauth.ts'
 import { listen } from './server.ts'
 
 const [where = '', keyFile = ''] = process.argv.slice(2)

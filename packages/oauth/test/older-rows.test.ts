@@ -2,17 +2,12 @@ import assert from 'node:assert/strict'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { loadConfig } from '@bursar/base'
-import { keyChecks } from '../../src/doctor/key-checks.ts'
-import { markSealer } from '../../src/oauth/clients/client-seal.ts'
-import {
-  createClient,
-  disableClient,
-  rotateClient,
-  updateClient,
-} from '../../src/oauth/clients/clients.ts'
-import { behindTheBack } from '../support/audit.ts'
-import type { StorePlace } from '../support/store-place.ts'
-import { testStore } from '../support/test-database.ts'
+import { keyChecks } from '../../../src/doctor/key-checks.ts'
+import { behindTheBack } from '../../../test/support/audit.ts'
+import type { StorePlace } from '../../../test/support/store-place.ts'
+import { testStore } from '../../../test/support/test-database.ts'
+import { markSealer } from '../src/clients/client-seal.ts'
+import { createClient, disableClient, rotateClient, updateClient } from '../src/clients/clients.ts'
 import { assertAccepted, assertRefused } from './support/assert-checked.ts'
 import { acme, oauthWorld } from './support/oauth-world.ts'
 

@@ -5,11 +5,7 @@ import { createRemoteJWKSet, exportJWK, generateKeyPair, jwtVerify } from 'jose'
 import * as oauth from 'oauth4webapi'
 import * as openid from 'openid-client'
 import { ClientCredentials } from 'simple-oauth2'
-import {
-  createClient,
-  createSampleClient,
-  readClientKeys,
-} from '../../src/oauth/clients/clients.ts'
+import { createClient, createSampleClient, readClientKeys } from '../src/clients/clients.ts'
 import { assertAccepted } from './support/assert-checked.ts'
 import { acme, acmeScopes, oauthWorld } from './support/oauth-world.ts'
 

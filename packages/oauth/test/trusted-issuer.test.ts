@@ -1,13 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, type TestContext, test } from 'node:test'
-import {
-  parseTrustedIssuers,
-  type TrustedIssuer,
-} from '../../packages/base/src/settings/trusted-issuers.ts'
-import { createClient, disableClient } from '../../src/oauth/clients/clients.ts'
-import type { Refusal } from '../../src/oauth/tokens/refusal.ts'
-import { systemMs, until } from '../support/until.ts'
-import { passTime } from '../support/virtual-time.ts'
+import { systemMs, until } from '../../../test/support/until.ts'
+import { passTime } from '../../../test/support/virtual-time.ts'
+import { parseTrustedIssuers, type TrustedIssuer } from '../../base/src/settings/trusted-issuers.ts'
+import { createClient, disableClient } from '../src/clients/clients.ts'
+import type { Refusal } from '../src/tokens/refusal.ts'
 import { assertAccepted, assertRefused } from './support/assert-checked.ts'
 import { acme, oauthWorld } from './support/oauth-world.ts'
 import { type Cleanups, startProcess } from './support/process.ts'
