@@ -1,9 +1,7 @@
 import { type Config, openLog, systemRandom, systemTime } from '@bursar/base'
+import { type Entry, importEntries, recordRules } from '@bursar/intake'
 import { createClient } from '@bursar/oauth'
 import { fiatAccount } from '../packages/contract/src/resources/fiat-account.ts'
-import type { Entry } from '../src/intake/entry.ts'
-import { importEntries } from '../src/intake/files/import-file.ts'
-import { recordRules } from '../src/intake/record-rules.ts'
 import { createStore, openOperatorStores, type Stores } from '../src/stores.ts'
 import { aFiatAccount } from '../test/support/records.ts'
 

@@ -26,6 +26,15 @@ import {
   searchRecords,
 } from '@bursar/contract'
 import {
+  importWorks,
+  openForeignValues,
+  openStreamGate,
+  type RecordDeps,
+  recordWorks,
+  type StreamDeps,
+  streamWork,
+} from '@bursar/intake'
+import {
   customersWork,
   type FeeQuoteStore,
   historyWork,
@@ -39,11 +48,6 @@ import { changesWork, latestChangesWork } from './events/change-work.ts'
 import type { EventWaits } from './events/event-waits.ts'
 import { readPastList } from './http/pipeline/read-past.ts'
 import type { Readings } from './http/pipeline/routes-of.ts'
-import { openForeignValues } from './intake/requests/foreign-values.ts'
-import { importWorks } from './intake/requests/import-works.ts'
-import { type RecordDeps, recordWorks } from './intake/requests/record-works.ts'
-import { openStreamGate } from './intake/requests/stream-gate.ts'
-import { type StreamDeps, streamWork } from './intake/requests/stream-work.ts'
 import { attentionWork } from './overview/attention-work.ts'
 import { listWork } from './overview/list-work.ts'
 import { consumeQuote } from './withdrawal-fees/consume-quote.ts'

@@ -24,6 +24,7 @@ import {
   type Route,
 } from '@bursar/contract'
 import { type FeeBasis, openFees } from '@bursar/fees'
+import { openWriters, recordRules } from '@bursar/intake'
 import {
   type GuessLimiter,
   type OAuth,
@@ -71,8 +72,6 @@ import {
   unsentBoundsWithin,
 } from './http/server/connections/unsent-answers.ts'
 import type { Served } from './http/server/request-log.ts'
-import { recordRules } from './intake/record-rules.ts'
-import { openWriters } from './intake/writer/writers.ts'
 import { operatorReads, operatorWorks } from './operator-works.ts'
 import { startServiceGauges } from './service-gauges.ts'
 import { startStoreJobs } from './service-jobs.ts'

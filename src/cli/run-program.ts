@@ -1,4 +1,4 @@
-import { WRITER_WORD } from '../intake/writer/stream-job.ts'
+import { WRITER_WORD } from '@bursar/intake'
 import { standardOutput } from './output.ts'
 import { programOf } from './program.ts'
 import { runProcess } from './run-command.ts'

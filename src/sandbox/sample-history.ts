@@ -1,6 +1,6 @@
 import { type RecordInput, type Resource, resources } from '@bursar/contract'
+import { renderRecord } from '@bursar/intake'
 import type { PastRecords } from '@bursar/records'
-import { renderRecord } from '../intake/render.ts'
 import type { Lives } from './lives.ts'
 
 /** What the operator's system has sent of one kind at a time. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { DAY_MICROS, largest, parseDecimal, parseInstant } from '@bursar/base'
 import { type RecordInput, resources } from '@bursar/contract'
-import { recordCheck } from '../../src/intake/check.ts'
+import { recordCheck } from '../../packages/intake/src/check.ts'
 import { currentRecords, displayNames, sampleLives, worldLives } from '../../src/sandbox/world.ts'
 import { rules } from '../support/record-store.ts'
 

@@ -9,13 +9,13 @@ import {
   type Resource,
   resources,
 } from '@bursar/contract'
+import type { Entry } from '@bursar/intake'
 import type { Sealing, Store } from '@bursar/records'
-import type { Entry } from '../../src/intake/entry.ts'
 import {
   type EntryOptions,
   type ImportReport,
   importEntries,
-} from '../../src/intake/files/import-file.ts'
+} from '../../packages/intake/src/files/import-file.ts'
 import { openServers } from '../../src/store/postgres/cluster/servers.ts'
 import {
   operatorSessions,

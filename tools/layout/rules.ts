@@ -261,7 +261,7 @@ export const keptSmall: Readonly<Record<string, string>> = {
   'packages/fees/src/sources/networks/': 'one file for each family of networks',
   'src/http/pipeline/': 'a step of the pipeline',
   'src/http/server/': 'one thing that every request or answer passes',
-  'src/intake/requests/precondition.ts': 'If-Match and If-None-Match of every write',
+  'packages/intake/src/requests/precondition.ts': 'If-Match and If-None-Match of every write',
   'src/sandbox/deposit-instructions.ts': 'one file for each kind of record',
   'src/sandbox/issuer-quotes.ts': 'one file for each kind of record',
   'src/testing/sandbox-process.ts': 'the build puts it in the place of sandbox-here.ts',

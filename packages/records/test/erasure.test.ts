@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { asTenant, eventKinds, resources } from '@bursar/contract'
-import { checkStored } from '../../../src/intake/check-stored.ts'
+import { checkStored } from '@bursar/intake'
 import { describeStore } from '../../../test/support/describe-store.ts'
 import { resourceOf } from '../../../test/support/record-store.ts'
 import { aDepositAddress, aFiatAccount, anId, aStatement } from '../../../test/support/records.ts'

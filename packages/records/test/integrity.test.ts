@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { asTenant, recordKinds, resources } from '@bursar/contract'
-import { checkStored } from '../../../src/intake/check-stored.ts'
+import { checkStored } from '@bursar/intake'
 import { worldRecords } from '../../../src/sandbox/world.ts'
 import { openTestStore, type TestStore } from '../../../test/support/record-store.ts'
 import { aFiatAccount, anId, aStatement } from '../../../test/support/records.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { resources } from '@bursar/contract'
-import { checkStored } from '../../../src/intake/check-stored.ts'
+import { checkStored } from '@bursar/intake'
 import { describeStore } from '../../../test/support/describe-store.ts'
 import { resourceOf } from '../../../test/support/record-store.ts'
 import { anId, aStatement } from '../../../test/support/records.ts'

@@ -12,9 +12,9 @@ import {
   parseInstant,
 } from '@bursar/base'
 import { resources } from '@bursar/contract'
+import { checkStored, listFaults, type StoredReport } from '@bursar/intake'
 import type { StoreFiles } from '@bursar/records'
 import type { Command } from 'commander'
-import { checkStored, listFaults, type StoredReport } from '../../intake/check-stored.ts'
 import { type StoreDeps, type Stores, storeFiles } from '../../stores.ts'
 import { type CommonOptions, newCommand } from '../options.ts'
 import { CommandFailed, type Output, printResult } from '../output.ts'

@@ -1,11 +1,16 @@
 import type { Readable } from 'node:stream'
 import { systemTime } from '@bursar/base'
 import { resourceOf } from '@bursar/contract'
+import {
+  type ImportReport,
+  importFiles,
+  notesOf,
+  outcomeOfError,
+  outcomeOfReport,
+  recordRules,
+} from '@bursar/intake'
 import { ImportCancelled } from '@bursar/records'
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import { type ImportReport, importFiles } from '../../intake/files/import-file.ts'
-import { notesOf, outcomeOfError, outcomeOfReport } from '../../intake/note-import.ts'
-import { recordRules } from '../../intake/record-rules.ts'
 import { type CommonOptions, configOf, kindArgument, newCommand, refuseUsage } from '../options.ts'
 import { CommandFailed, type Output } from '../output.ts'
 import { openInterruption } from '../processes/interruption.ts'

@@ -2,11 +2,15 @@ import { globSync, lstatSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { printable } from '@bursar/base'
+import {
+  openRecordFile,
+  openRejectsFile,
+  type RecordFile,
+  type RejectedLine,
+  type RejectsFile,
+  UnreadableFile,
+} from '@bursar/intake'
 import type { TSchema } from 'typebox'
-import { UnreadableFile } from '../../intake/files/reading/lines.ts'
-import { openRecordFile, type RecordFile } from '../../intake/files/reading/read.ts'
-import { openRejectsFile, type RejectsFile } from '../../intake/files/rejects.ts'
-import type { RejectedLine } from '../../intake/files/stage-file.ts'
 import { CommandFailed } from '../output.ts'
 
 export type Inputs = {

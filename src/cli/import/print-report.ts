@@ -1,5 +1,5 @@
 import { counted, printable } from '@bursar/base'
-import type { ImportFault, ImportReport } from '../../intake/files/import-file.ts'
+import type { ImportFault, ImportReport } from '@bursar/intake'
 import { CommandFailed, type Output, printResult } from '../output.ts'
 
 type Printed = {

@@ -1,15 +1,15 @@
 import { setPriority } from 'node:os'
 import { type Config, limits, openLog, systemTime } from '@bursar/base'
+import {
+  type FromWriter,
+  importStream,
+  type KeysAnswer,
+  type KeysRequest,
+  recordRules,
+  type StreamJob,
+  type ToWriter,
+} from '@bursar/intake'
 import { type CustomerKeySource, StoreUnavailable } from '@bursar/records'
-import { recordRules } from '../../intake/record-rules.ts'
-import { importStream } from '../../intake/writer/import-stream.ts'
-import type {
-  FromWriter,
-  KeysAnswer,
-  KeysRequest,
-  StreamJob,
-  ToWriter,
-} from '../../intake/writer/stream-job.ts'
 import { openWriterStores, type Stores } from '../../stores.ts'
 
 /**

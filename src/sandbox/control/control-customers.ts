@@ -11,9 +11,9 @@ import {
   problem,
   resources,
 } from '@bursar/contract'
+import { renderRecord } from '@bursar/intake'
 import { createSampleClient } from '@bursar/oauth'
 import type { SandboxState } from '@bursar/records'
-import { renderRecord } from '../../intake/render.ts'
 import type { ServiceParts } from '../../service.ts'
 import { drawBytes } from '../seeded.ts'
 import { type SampleCustomer, sampleRecords } from '../world.ts'

@@ -7,12 +7,14 @@ import {
   putSandboxRecords,
   resourceOf,
 } from '@bursar/contract'
+import {
+  importEntries,
+  readNdjson,
+  recordRules,
+  refusedRecords,
+  requestReading,
+} from '@bursar/intake'
 import type { SandboxState } from '@bursar/records'
-import { importEntries } from '../../intake/files/import-file.ts'
-import { readNdjson } from '../../intake/files/reading/lines.ts'
-import { requestReading } from '../../intake/files/reading/request-reading.ts'
-import { recordRules } from '../../intake/record-rules.ts'
-import { refusedRecords } from '../../intake/refused-records.ts'
 import type { ServiceParts } from '../../service.ts'
 import type { Customers } from './control-customers.ts'
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { renderRecord } from '@bursar/intake'
 import type { RecordLoad } from '@bursar/records'
-import { recordCheck } from '../../../src/intake/check.ts'
-import { renderRecord } from '../../../src/intake/render.ts'
+import { recordCheck } from '../../../packages/intake/src/check.ts'
 import { openPostgresStore } from '../../../src/store/postgres/records/open-postgres-store.ts'
 import {
   openPostgresTestStore,

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import type { RecordInput, RecordKind } from '@bursar/contract'
-import { recordCheck } from '../../../../src/intake/check.ts'
-import { renderRecord } from '../../../../src/intake/render.ts'
+import { renderRecord } from '@bursar/intake'
 import { resourceOf, rules } from '../../../../test/support/record-store.ts'
+import { recordCheck } from '../../../intake/src/check.ts'
 import type { PutOutcome, PutRequest } from '../../src/records/put.ts'
 import type { Store } from '../../src/records.ts'
 

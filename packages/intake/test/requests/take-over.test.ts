@@ -3,19 +3,19 @@ import { describe, test } from 'node:test'
 import { limits, systemTime } from '@bursar/base'
 import { operatorScopes } from '@bursar/contract'
 import { pino } from 'pino'
-import { addCustomerClient } from '../../support/customer-client.ts'
-import { describeService } from '../../support/describe-service.ts'
-import { type Called, fetchToken } from '../../support/harness.ts'
-import { operatorToken } from '../../support/operator-token.ts'
-import { resourceOf, take } from '../../support/record-store.ts'
+import { addCustomerClient } from '../../../../test/support/customer-client.ts'
+import { describeService } from '../../../../test/support/describe-service.ts'
+import { type Called, fetchToken } from '../../../../test/support/harness.ts'
+import { operatorToken } from '../../../../test/support/operator-token.ts'
+import { resourceOf, take } from '../../../../test/support/record-store.ts'
 import {
   aDepositAddress,
   aFiatAccount,
   anId,
   aStatement,
   someDepositInstructions,
-} from '../../support/records.ts'
-import { passTime } from '../../support/virtual-time.ts'
+} from '../../../../test/support/records.ts'
+import { passTime } from '../../../../test/support/virtual-time.ts'
 
 let token: string
 let bound: string

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { Readable } from 'node:stream'
 import { describe, test } from 'node:test'
 import type { Problem } from '@bursar/contract'
-import { watchRate } from '../../../src/intake/requests/stream-rate.ts'
-import { takeTime } from '../../support/virtual-time.ts'
+import { takeTime } from '../../../../test/support/virtual-time.ts'
+import { watchRate } from '../../src/requests/stream-rate.ts'
 
 const bounds = { streamWindowSeconds: 60, streamWindowBytesMin: 1000 }
 

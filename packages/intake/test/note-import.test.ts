@@ -7,7 +7,7 @@ import {
   type RunningImport,
   StoreUnavailable,
 } from '@bursar/records'
-import { notesOf, outcomeOfError, outcomeOfReport } from '../../src/intake/note-import.ts'
+import { notesOf, outcomeOfError, outcomeOfReport } from '../src/note-import.ts'
 
 type Fault = Parameters<typeof outcomeOfReport>[0]['faults'][number]
 

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
-import { fiatAccount } from '../../../packages/contract/src/resources/fiat-account.ts'
-import { checkStored } from '../../../src/intake/check-stored.ts'
+import { openTestStore, rules, type TestStore } from '../../../../test/support/record-store.ts'
+import { aFiatAccount, anId } from '../../../../test/support/records.ts'
+import { flipped } from '../../../../test/support/test-sealing.ts'
+import { fiatAccount } from '../../../contract/src/resources/fiat-account.ts'
+import { checkStored } from '../../src/check-stored.ts'
 import {
   type ImportOptions,
   type ImportReport,
   importEntries,
-} from '../../../src/intake/files/import-file.ts'
-import { readNdjson } from '../../../src/intake/files/reading/lines.ts'
-import { openTestStore, rules, type TestStore } from '../../support/record-store.ts'
-import { aFiatAccount, anId } from '../../support/records.ts'
-import { flipped } from '../../support/test-sealing.ts'
+} from '../../src/files/import-file.ts'
+import { readNdjson } from '../../src/files/reading/lines.ts'
 
 /** Files of which some lines are stored as they are. */
 

@@ -1,20 +1,20 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { asTenant, type ListView, recordKinds } from '@bursar/contract'
-import { fiatAccount } from '../../packages/contract/src/resources/fiat-account.ts'
-import { statement } from '../../packages/contract/src/resources/statement.ts'
-import type { ImportReport } from '../../src/intake/files/import-file.ts'
-import { worldRecords } from '../../src/sandbox/world.ts'
-import { openTestStore, resourceOf, type TestStore } from '../support/record-store.ts'
+import { worldRecords } from '../../../src/sandbox/world.ts'
+import { openTestStore, resourceOf, type TestStore } from '../../../test/support/record-store.ts'
 import {
   aDepositAddress,
   aFiatAccount,
   anId,
   aStatement,
   someDepositInstructions,
-} from '../support/records.ts'
-import { firstPage } from '../support/selection.ts'
-import { testStore } from '../support/test-database.ts'
+} from '../../../test/support/records.ts'
+import { firstPage } from '../../../test/support/selection.ts'
+import { testStore } from '../../../test/support/test-database.ts'
+import { fiatAccount } from '../../contract/src/resources/fiat-account.ts'
+import { statement } from '../../contract/src/resources/statement.ts'
+import type { ImportReport } from '../src/files/import-file.ts'
 
 let tested: TestStore
 before(async () => {

@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { operatorScopes, type RecordKind } from '@bursar/contract'
-import { addCustomerClient } from '../../support/customer-client.ts'
-import { describeService } from '../../support/describe-service.ts'
-import { type Called, fetchToken } from '../../support/harness.ts'
-import { operatorToken } from '../../support/operator-token.ts'
-import { resourceOf, take } from '../../support/record-store.ts'
+import { addCustomerClient } from '../../../../test/support/customer-client.ts'
+import { describeService } from '../../../../test/support/describe-service.ts'
+import { type Called, fetchToken } from '../../../../test/support/harness.ts'
+import { operatorToken } from '../../../../test/support/operator-token.ts'
+import { resourceOf, take } from '../../../../test/support/record-store.ts'
 import {
   aDepositAddress,
   anId,
   anIssuerQuote,
   aStatement,
   someDepositInstructions,
-} from '../../support/records.ts'
+} from '../../../../test/support/records.ts'
 
 let token: string
 let bound: string

@@ -1,10 +1,15 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { writeScope } from '../../../packages/contract/src/operations/ingest/stored-records.ts'
-import { describeService } from '../../support/describe-service.ts'
-import type { Called } from '../../support/harness.ts'
-import { operatorToken } from '../../support/operator-token.ts'
-import { aDepositAddress, aFiatAccount, anId, aStatement } from '../../support/records.ts'
+import { describeService } from '../../../../test/support/describe-service.ts'
+import type { Called } from '../../../../test/support/harness.ts'
+import { operatorToken } from '../../../../test/support/operator-token.ts'
+import {
+  aDepositAddress,
+  aFiatAccount,
+  anId,
+  aStatement,
+} from '../../../../test/support/records.ts'
+import { writeScope } from '../../../contract/src/operations/ingest/stored-records.ts'
 
 let token: string
 let bound: string

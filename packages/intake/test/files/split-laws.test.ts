@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { CsvError, parse } from 'csv-parse/sync'
 import fc from 'fast-check'
-import { readCsv } from '../../../src/intake/files/csv/read-csv.ts'
-import { readJsonArray } from '../../../src/intake/files/reading/json-array.ts'
-import { readNdjson, UnreadableFile } from '../../../src/intake/files/reading/lines.ts'
-import { resourceOf } from '../../support/record-store.ts'
+import { resourceOf } from '../../../../test/support/record-store.ts'
+import { readCsv } from '../../src/files/csv/read-csv.ts'
+import { readJsonArray } from '../../src/files/reading/json-array.ts'
+import { readNdjson, UnreadableFile } from '../../src/files/reading/lines.ts'
 
 /** Files are split into records before they are parsed, wherever the borders of chunks are. */
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { systemTime } from '@bursar/base'
-import { describeService } from '../../support/describe-service.ts'
-import { operatorToken } from '../../support/operator-token.ts'
-import { aFiatAccount, anId } from '../../support/records.ts'
+import { describeService } from '../../../../test/support/describe-service.ts'
+import { operatorToken } from '../../../../test/support/operator-token.ts'
+import { aFiatAccount, anId } from '../../../../test/support/records.ts'
 
 /** A clock that stands, so that a tag can differ only by what else it is made of. */
 const NOW = systemTime.now()

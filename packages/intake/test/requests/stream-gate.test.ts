@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { limits } from '@bursar/base'
-import { type GateBounds, openStreamGate } from '../../../src/intake/requests/stream-gate.ts'
-import { settlesAfter } from '../../support/settles-after.ts'
-import { takeTime } from '../../support/virtual-time.ts'
+import { settlesAfter } from '../../../../test/support/settles-after.ts'
+import { takeTime } from '../../../../test/support/virtual-time.ts'
+import { type GateBounds, openStreamGate } from '../../src/requests/stream-gate.ts'
 
 const never = new AbortController().signal
 

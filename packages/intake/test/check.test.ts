@@ -2,11 +2,9 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { cryptoNetworks } from '@bursar/base'
 import { type RecordInput, type RecordKind, recordKinds } from '@bursar/contract'
-import { recordCheck } from '../../src/intake/check.ts'
-import { renderRecord } from '../../src/intake/render.ts'
-import { encodeAddress } from '../../src/sandbox/encode-address.ts'
-import { requiredMembers } from '../support/contract.ts'
-import { resourceOf, rules } from '../support/record-store.ts'
+import { encodeAddress } from '../../../src/sandbox/encode-address.ts'
+import { requiredMembers } from '../../../test/support/contract.ts'
+import { resourceOf, rules } from '../../../test/support/record-store.ts'
 import {
   aDepositAddress,
   aFiatAccount,
@@ -14,7 +12,9 @@ import {
   aStatement,
   samples,
   someDepositInstructions,
-} from '../support/records.ts'
+} from '../../../test/support/records.ts'
+import { recordCheck } from '../src/check.ts'
+import { renderRecord } from '../src/render.ts'
 
 const shapes: Readonly<Record<RecordKind, string>> = {
   'fiat-accounts': 'FiatAccount',
