@@ -23,22 +23,24 @@ import {
   type Stores,
   StoreUnavailable,
 } from '@bursar/records'
-import type { Roles } from './store/postgres/schema/grants.ts'
-import { sqliteFiles } from './store/sqlite/backup/sqlite-files.ts'
-import { compactFile } from './store/sqlite/files/compact-file.ts'
-import { embeddedChecks, sharedIn } from './store/sqlite/files/embedded-checks.ts'
 import {
+  appliedSteps,
+  compactFile,
+  type EmbeddedMode,
+  embeddedChecks,
+  isServed,
   isVacant,
   isWhole,
   keyFileBeside,
+  openEmbeddedStores,
+  openSqliteAuditReader,
   requireFiles,
   type StorePaths,
+  sharedIn,
+  sqliteFiles,
   storePaths,
-} from './store/sqlite/files/require-files.ts'
-import { isServed } from './store/sqlite/files/server-lock.ts'
-import { appliedSteps } from './store/sqlite/migrate.ts'
-import { type EmbeddedMode, openEmbeddedStores } from './store/sqlite/open-embedded-stores.ts'
-import { openSqliteAuditReader } from './store/sqlite/open-sqlite-audit.ts'
+} from '@bursar/sqlite'
+import type { Roles } from './store/postgres/schema/grants.ts'
 
 /** The audit log for the owner of the store, or its auditor. */
 export type AuditArchive = {

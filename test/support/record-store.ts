@@ -16,6 +16,7 @@ import {
   type ImportReport,
   importEntries,
 } from '../../packages/intake/src/files/import-file.ts'
+import { openSqliteStore } from '../../packages/sqlite/src/open-sqlite-store.ts'
 import { openServers } from '../../src/store/postgres/cluster/servers.ts'
 import {
   operatorSessions,
@@ -23,7 +24,6 @@ import {
   type SessionSettings,
 } from '../../src/store/postgres/driver/sessions.ts'
 import { openPostgresStore } from '../../src/store/postgres/records/open-postgres-store.ts'
-import { openSqliteStore } from '../../src/store/sqlite/open-sqlite-store.ts'
 import { temporaryFolder } from './harness.ts'
 import {
   addressesOf,

@@ -10,6 +10,10 @@ import {
   type ImportRegistry,
   openImports,
 } from '@bursar/records'
+import { openSqliteFeeQuotes } from '../../packages/sqlite/src/fee-quotes.ts'
+import { openSqliteAudit } from '../../packages/sqlite/src/open-sqlite-audit.ts'
+import { openSqliteCredentials } from '../../packages/sqlite/src/open-sqlite-credentials.ts'
+import { openSqliteImports } from '../../packages/sqlite/src/open-sqlite-imports.ts'
 import { openServers, type Servers } from '../../src/store/postgres/cluster/servers.ts'
 import { dialect } from '../../src/store/postgres/dialect.ts'
 import { openPostgresFeeQuotes } from '../../src/store/postgres/fee-quotes.ts'
@@ -17,10 +21,6 @@ import { openImportLock } from '../../src/store/postgres/import/import-lock.ts'
 import { openPostgresAudit } from '../../src/store/postgres/open-postgres-audit.ts'
 import { openPostgresCredentials } from '../../src/store/postgres/open-postgres-credentials.ts'
 import { rowsOf } from '../../src/store/postgres/session.ts'
-import { openSqliteFeeQuotes } from '../../src/store/sqlite/fee-quotes.ts'
-import { openSqliteAudit } from '../../src/store/sqlite/open-sqlite-audit.ts'
-import { openSqliteCredentials } from '../../src/store/sqlite/open-sqlite-credentials.ts'
-import { openSqliteImports } from '../../src/store/sqlite/open-sqlite-imports.ts'
 import { temporaryFolder } from './harness.ts'
 import {
   addressesOf,

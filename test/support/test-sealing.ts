@@ -1,7 +1,7 @@
 import { makeCustomerKey, type PurposeKey, systemRandom, wrapCustomerKey } from '@bursar/base'
 import { type CustomerKeySource, type CustomerKeys, openSeals, type Sealing } from '@bursar/records'
 import type { WrappingKeys } from '../../packages/records/src/sealing/customer-key-rows.ts'
-import { dialect } from '../../src/store/sqlite/dialect.ts'
+import { dialect } from '../../packages/sqlite/src/dialect.ts'
 
 const kek: PurposeKey = {
   id: 'key_of_tests',

@@ -63,7 +63,7 @@ export const jobs = {
   },
   'check-tables': {
     does: 'compares the tables of the embedded store with their indexes',
-    in: 'src/store/sqlite/files/damage-watch.ts',
+    in: 'packages/sqlite/src/files/damage-watch.ts',
     everyMs: limits.scanRoundRestMs,
   },
   'recheck-damage': {
@@ -73,12 +73,12 @@ export const jobs = {
   },
   'check-store-files': {
     does: 'checks that the files of the embedded store are in place and can be written',
-    in: 'src/store/sqlite/files/watch-files.ts',
+    in: 'packages/sqlite/src/files/watch-files.ts',
     everyMs: limits.storeLookMs,
   },
   'empty-write-ahead-log': {
     does: 'empties a write-ahead log that an import has left behind',
-    in: 'src/store/sqlite/open-sqlite-store.ts',
+    in: 'packages/sqlite/src/open-sqlite-store.ts',
     everyMs: limits.storeLogCheckedMs,
   },
   'check-database-servers': {

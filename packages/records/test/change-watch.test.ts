@@ -6,11 +6,11 @@ import { limits, openBackground } from '@bursar/base'
 import { asTenant } from '@bursar/contract'
 import type { Servers } from '../../../src/store/postgres/cluster/servers.ts'
 import { changesOf as changesOnPostgres } from '../../../src/store/postgres/records/listen-for-changes.ts'
-import { changesOf } from '../../../src/store/sqlite/records/look-for-changes.ts'
-import { openReads } from '../../../src/store/sqlite/session.ts'
 import { temporaryFolder } from '../../../test/support/harness.ts'
 import { turn } from '../../../test/support/until.ts'
 import { takeTime, type VirtualTime } from '../../../test/support/virtual-time.ts'
+import { changesOf } from '../../sqlite/src/records/look-for-changes.ts'
+import { openReads } from '../../sqlite/src/session.ts'
 import { type ChangeSource, openChangeWatch } from '../src/change-watch.ts'
 
 const acme = asTenant('acme')

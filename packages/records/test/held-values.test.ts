@@ -3,6 +3,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
 import { limits } from '@bursar/base'
 import type { RecordInput } from '@bursar/contract'
+import { sharedIn } from '@bursar/sqlite'
 import { pino } from 'pino'
 import { dialect as postgresDialect } from '../../../src/store/postgres/dialect.ts'
 import { sharedInPostgres } from '../../../src/store/postgres/open-stores.ts'
@@ -10,9 +11,6 @@ import {
   migratePostgres,
   ownStatements as ofPostgres,
 } from '../../../src/store/postgres/schema/migrate.ts'
-import { dialect as sqliteDialect } from '../../../src/store/sqlite/dialect.ts'
-import { sharedIn } from '../../../src/store/sqlite/files/embedded-checks.ts'
-import { migrate, ownStatements as ofSqlite } from '../../../src/store/sqlite/migrate.ts'
 import {
   openPostgresTestStore,
   openTestStore,
@@ -28,6 +26,8 @@ import {
 import { setLimits } from '../../../test/support/set-limits.ts'
 import { addressesOf, roles, testStore } from '../../../test/support/test-database.ts'
 import { takeTime } from '../../../test/support/virtual-time.ts'
+import { dialect as sqliteDialect } from '../../sqlite/src/dialect.ts'
+import { migrate, ownStatements as ofSqlite } from '../../sqlite/src/migrate.ts'
 import type { SharedValues } from '../src/integrity/shared-values.ts'
 import { openFillProgress } from '../src/schema/fill-held.ts'
 import { type Step, schemaSteps } from '../src/schema/steps.ts'

@@ -5,10 +5,10 @@ import { DatabaseSync } from 'node:sqlite'
 import { describe, type TestContext, test } from 'node:test'
 import { limits, openBackground, openLog } from '@bursar/base'
 import { dialect as postgresDialect } from '../../../src/store/postgres/dialect.ts'
-import { dialect } from '../../../src/store/sqlite/dialect.ts'
 import { newStorePlace, type StorePlace } from '../../../test/support/store-place.ts'
 import { testStore } from '../../../test/support/test-database.ts'
 import { untilHolds } from '../../../test/support/until.ts'
+import { dialect } from '../../sqlite/src/dialect.ts'
 import { type ImportSessions, openImports } from '../src/imports/open-imports.ts'
 import {
   ImportCancelled,

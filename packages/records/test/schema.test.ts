@@ -7,14 +7,14 @@ import {
   migratePostgres,
   ownStatements as ownOfPostgres,
 } from '../../../src/store/postgres/schema/migrate.ts'
-import { dialect as sqliteDialect } from '../../../src/store/sqlite/dialect.ts'
-import { migrate, ownStatements as ownOfSqlite } from '../../../src/store/sqlite/migrate.ts'
 import {
   addressesOf,
   openTestDatabase,
   roles,
   testStore,
 } from '../../../test/support/test-database.ts'
+import { dialect as sqliteDialect } from '../../sqlite/src/dialect.ts'
+import { migrate, ownStatements as ownOfSqlite } from '../../sqlite/src/migrate.ts'
 import type { Dialect } from '../src/dialect.ts'
 import { type LaterStep, laterSteps, type Step, schemaSteps } from '../src/schema/steps.ts'
 import { tablesOf } from '../src/schema/tables.ts'

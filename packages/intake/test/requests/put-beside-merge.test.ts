@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
-import { retryWhileLocked } from '../../../../src/store/sqlite/locks.ts'
 import { describeService } from '../../../../test/support/describe-service.ts'
 import { operatorToken } from '../../../../test/support/operator-token.ts'
 import { aFiatAccount, anId } from '../../../../test/support/records.ts'
 import { setLimits } from '../../../../test/support/set-limits.ts'
+import { retryWhileLocked } from '../../../sqlite/src/locks.ts'
 
 const service = describeService({ store: 'sqlite' })
 

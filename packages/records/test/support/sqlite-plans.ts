@@ -2,9 +2,9 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { systemTime } from '@bursar/base'
-import { openSqliteStore } from '../../../../src/store/sqlite/open-sqlite-store.ts'
 import { temporaryFolder } from '../../../../test/support/harness.ts'
 import { testSealing } from '../../../../test/support/test-sealing.ts'
+import { openSqliteStore } from '../../../sqlite/src/open-sqlite-store.ts'
 
 export type Plans = ReturnType<typeof openPlans>
 

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { limits, openBackground, openLog } from '@bursar/base'
 import { StoreCorrupted, StoreDamaged } from '@bursar/records'
-import { watchDamage } from '../../../src/store/sqlite/files/damage-watch.ts'
-import { takeTime, type VirtualTime } from '../../support/virtual-time.ts'
+import { takeTime, type VirtualTime } from '../../../test/support/virtual-time.ts'
+import { watchDamage } from '../src/files/damage-watch.ts'
 
 /** A watch whose checks end as told; later ones pass. */
 function watching(time: VirtualTime, faults: readonly (string | Error | undefined)[], tookMs = 0) {

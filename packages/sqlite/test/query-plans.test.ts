@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { type ListOperation, lists } from '@bursar/contract'
 import type { Selection } from '@bursar/records'
-import { openPlans, type Plans } from '../../../packages/records/test/support/sqlite-plans.ts'
-import { pageQuery } from '../../../src/store/sqlite/records/page-query.ts'
-import { firstPage } from '../../support/selection.ts'
+import { firstPage } from '../../../test/support/selection.ts'
+import { openPlans, type Plans } from '../../records/test/support/sqlite-plans.ts'
+import { pageQuery } from '../src/records/page-query.ts'
 
 let plans: Plans
 

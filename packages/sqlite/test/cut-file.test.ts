@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { truncateSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { openDatabase } from '../../../src/store/sqlite/database.ts'
-import { temporaryFolder } from '../../support/harness.ts'
+import { temporaryFolder } from '../../../test/support/harness.ts'
+import { openDatabase } from '../src/database.ts'
 
 const ROWS = 2000
 

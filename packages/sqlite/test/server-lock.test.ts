@@ -5,7 +5,7 @@ import { type TestContext, test } from 'node:test'
 import { openLog, systemTime } from '@bursar/base'
 import { StoreServed } from '@bursar/records'
 import { createStore, openOperatorStores, openServiceStores } from '../../../src/stores.ts'
-import { configOf, temporaryFolder } from '../../support/harness.ts'
+import { configOf, temporaryFolder } from '../../../test/support/harness.ts'
 
 const depsOf = (path: string) => ({
   config: configOf({ DATABASE_URL: `sqlite:${path}` }),

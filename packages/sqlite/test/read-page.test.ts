@@ -3,8 +3,8 @@ import { DatabaseSync } from 'node:sqlite'
 import { after, describe, test } from 'node:test'
 import { asTenant } from '@bursar/contract'
 import { rangeOf } from '@bursar/records'
-import { readPage } from '../../../src/store/sqlite/records/customer-records.ts'
-import { firstPage } from '../../support/selection.ts'
+import { firstPage } from '../../../test/support/selection.ts'
+import { readPage } from '../src/records/customer-records.ts'
 
 const customer = asTenant('acme')
 const RECORDS = 1000

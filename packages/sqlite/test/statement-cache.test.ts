@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
-import { statementCache } from '../../../src/store/sqlite/session.ts'
+import { statementCache } from '../src/session.ts'
 
 test('keeps the most recently used statements', () => {
   const db = new DatabaseSync(':memory:')

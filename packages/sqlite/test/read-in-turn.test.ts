@@ -3,10 +3,10 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, test } from 'node:test'
 import { limits } from '@bursar/base'
-import { openReadInTurn, type ReadInTurn } from '../../../src/store/sqlite/records/read-in-turn.ts'
-import { temporaryFolder } from '../../support/harness.ts'
-import { turn } from '../../support/until.ts'
-import { takeTime } from '../../support/virtual-time.ts'
+import { temporaryFolder } from '../../../test/support/harness.ts'
+import { turn } from '../../../test/support/until.ts'
+import { takeTime } from '../../../test/support/virtual-time.ts'
+import { openReadInTurn, type ReadInTurn } from '../src/records/read-in-turn.ts'
 
 let db: DatabaseSync
 let writer: DatabaseSync

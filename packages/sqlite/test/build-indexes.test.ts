@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, test } from 'node:test'
 import { limits } from '@bursar/base'
-import { buildingIndexes } from '../../../src/store/sqlite/import/import-connection.ts'
-import { transact } from '../../../src/store/sqlite/locks.ts'
-import { temporaryFolder } from '../../support/harness.ts'
+import { temporaryFolder } from '../../../test/support/harness.ts'
+import { buildingIndexes } from '../src/import/import-connection.ts'
+import { transact } from '../src/locks.ts'
 
 const MANY = limits.indexesBuiltAfterRowsMin
 

@@ -2,22 +2,22 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { eventKinds, lists, resources } from '@bursar/contract'
 import type { Statement } from '@bursar/records'
-import { listStatements } from '../../../packages/records/src/customers/find-customers.ts'
-import type { PastSelection } from '../../../packages/records/src/records/history.ts'
-import { searchLookUps } from '../../../packages/records/src/search/search.ts'
-import { logStatements } from '../../../packages/records/src/versions/change-log.ts'
-import { pastPageQuery } from '../../../packages/records/src/versions/past-page-query.ts'
-import { readEvents } from '../../../packages/records/src/versions/read-events.ts'
+import { resourceOf } from '../../../test/support/record-store.ts'
+import { firstPage } from '../../../test/support/selection.ts'
+import { listStatements } from '../../records/src/customers/find-customers.ts'
+import type { PastSelection } from '../../records/src/records/history.ts'
+import { searchLookUps } from '../../records/src/search/search.ts'
+import { logStatements } from '../../records/src/versions/change-log.ts'
+import { pastPageQuery } from '../../records/src/versions/past-page-query.ts'
+import { readEvents } from '../../records/src/versions/read-events.ts'
 import {
   currentVersionOf,
   versionBefore,
   versionsAfter,
-} from '../../../packages/records/src/versions/versions.ts'
-import { openPlans, type Plans } from '../../../packages/records/test/support/sqlite-plans.ts'
-import { wordWalks } from '../../../packages/records/test/support/word-walks.ts'
-import { dialect } from '../../../src/store/sqlite/dialect.ts'
-import { resourceOf } from '../../support/record-store.ts'
-import { firstPage } from '../../support/selection.ts'
+} from '../../records/src/versions/versions.ts'
+import { openPlans, type Plans } from '../../records/test/support/sqlite-plans.ts'
+import { wordWalks } from '../../records/test/support/word-walks.ts'
+import { dialect } from '../src/dialect.ts'
 
 let plans: Plans
 

@@ -3,9 +3,9 @@ import { rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { limits } from '@bursar/base'
-import { acme, aQuote, idOf, noon } from '../../../packages/records/test/support/quotes.ts'
-import { openSqliteFeeQuotes } from '../../../src/store/sqlite/fee-quotes.ts'
-import { temporaryFolder } from '../../support/harness.ts'
+import { temporaryFolder } from '../../../test/support/harness.ts'
+import { acme, aQuote, idOf, noon } from '../../records/test/support/quotes.ts'
+import { openSqliteFeeQuotes } from '../src/fee-quotes.ts'
 
 const folder = temporaryFolder()
 after(() => rmSync(folder, { recursive: true, force: true }))

@@ -3,10 +3,10 @@ import { execFileSync } from 'node:child_process'
 import { rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { openDatabase } from '../../../src/store/sqlite/database.ts'
-import { queueTransactions } from '../../../src/store/sqlite/locks.ts'
-import { openConnectionThread } from '../../../src/store/sqlite/thread/connection-thread.ts'
-import { temporaryFolder } from '../../support/harness.ts'
+import { temporaryFolder } from '../../../test/support/harness.ts'
+import { openDatabase } from '../src/database.ts'
+import { queueTransactions } from '../src/locks.ts'
+import { openConnectionThread } from '../src/thread/connection-thread.ts'
 
 const noon = 1_000_000n
 
@@ -144,7 +144,7 @@ test('starts in a program that Node was given as a text', (t) => {
   t.after(() => rmSync(folder, { recursive: true }))
   const path = join(folder, 'thread.db')
   openDatabase(path).close()
-  const from = new URL('../../../src/store/sqlite/thread/connection-thread.ts', import.meta.url)
+  const from = new URL('../src/thread/connection-thread.ts', import.meta.url)
   const script = `import { openConnectionThread } from '${from}'
     const thread = openConnectionThread(${JSON.stringify(path)}, '', () => 0n)
     const [row] = await thread.transact(({ rows }) => rows({ text: 'select 7 as value' }))

@@ -1,19 +1,12 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { resources } from '@bursar/contract'
-import { listedBodies } from '../../../packages/records/src/across/across-records.ts'
-import {
-  nextPlace,
-  placesByTerm,
-  placesInOrder,
-} from '../../../packages/records/src/across/places.ts'
-import {
-  aSelection,
-  aTermSelection,
-} from '../../../packages/records/test/support/across-selection.ts'
-import { openPlans, type Plans } from '../../../packages/records/test/support/sqlite-plans.ts'
-import { dialect } from '../../../src/store/sqlite/dialect.ts'
-import { resourceOf } from '../../support/record-store.ts'
+import { resourceOf } from '../../../test/support/record-store.ts'
+import { listedBodies } from '../../records/src/across/across-records.ts'
+import { nextPlace, placesByTerm, placesInOrder } from '../../records/src/across/places.ts'
+import { aSelection, aTermSelection } from '../../records/test/support/across-selection.ts'
+import { openPlans, type Plans } from '../../records/test/support/sqlite-plans.ts'
+import { dialect } from '../src/dialect.ts'
 
 let plans: Plans
 

@@ -6,12 +6,12 @@ import { test } from 'node:test'
 import { systemTime } from '@bursar/base'
 import { asTenant } from '@bursar/contract'
 import { StoreUnavailable } from '@bursar/records'
-import { statement } from '../../../packages/contract/src/resources/statement.ts'
-import { openSqliteStore } from '../../../src/store/sqlite/open-sqlite-store.ts'
-import { temporaryFolder } from '../../support/harness.ts'
-import { take } from '../../support/record-store.ts'
-import { anId, aStatement } from '../../support/records.ts'
-import { testSealing } from '../../support/test-sealing.ts'
+import { temporaryFolder } from '../../../test/support/harness.ts'
+import { take } from '../../../test/support/record-store.ts'
+import { anId, aStatement } from '../../../test/support/records.ts'
+import { testSealing } from '../../../test/support/test-sealing.ts'
+import { statement } from '../../contract/src/resources/statement.ts'
+import { openSqliteStore } from '../src/open-sqlite-store.ts'
 
 const acme = asTenant('acme')
 const RECORDS = 400

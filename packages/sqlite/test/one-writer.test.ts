@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { DatabaseSync } from 'node:sqlite'
 import { after, before, test } from 'node:test'
-import { startTestService, type TestService } from '../../support/harness.ts'
-import { withdrawal } from '../../support/operation-calls.ts'
-import { operatorToken } from '../../support/operator-token.ts'
-import { anId, aStatement } from '../../support/records.ts'
+import { startTestService, type TestService } from '../../../test/support/harness.ts'
+import { withdrawal } from '../../../test/support/operation-calls.ts'
+import { operatorToken } from '../../../test/support/operator-token.ts'
+import { anId, aStatement } from '../../../test/support/records.ts'
 
 let service: TestService
 before(async () => {

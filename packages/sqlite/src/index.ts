@@ -1,0 +1,15 @@
+export { sqliteFiles } from './backup/sqlite-files.ts'
+export { compactFile } from './files/compact-file.ts'
+export { embeddedChecks, sharedIn } from './files/embedded-checks.ts'
+export {
+  isVacant,
+  isWhole,
+  keyFileBeside,
+  requireFiles,
+  type StorePaths,
+  storePaths,
+} from './files/require-files.ts'
+export { isServed } from './files/server-lock.ts'
+export { appliedSteps } from './migrate.ts'
+export { type EmbeddedMode, openEmbeddedStores } from './open-embedded-stores.ts'
+export { openSqliteAuditReader } from './open-sqlite-audit.ts'
