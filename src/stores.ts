@@ -8,6 +8,7 @@ import {
   type PurposeKeyStore,
   readPostgresUrl,
 } from '@bursar/base'
+import type { Roles } from '@bursar/postgres'
 import {
   type AuditDeps,
   type AuditLog,
@@ -40,7 +41,6 @@ import {
   sqliteFiles,
   storePaths,
 } from '@bursar/sqlite'
-import type { Roles } from './store/postgres/schema/grants.ts'
 
 /** The audit log for the owner of the store, or its auditor. */
 export type AuditArchive = {
@@ -54,7 +54,7 @@ export type AuditArchive = {
 export type { StoreDeps, Stores }
 
 /** The PostgreSQL half, which only its users load. No file but this one names an adapter. */
-const loadPostgres = () => import('./store/postgres/open-stores.ts')
+const loadPostgres = () => import('@bursar/postgres')
 
 /**
  * Opens a server's stores: DATABASE_URL and its standbys for customers, OPERATOR_DATABASE_URL for

@@ -9,12 +9,12 @@ import {
   type RecordReads,
   type Session,
 } from '@bursar/records'
+import { withPrimary } from '../../packages/postgres/src/cluster/with-primary.ts'
+import { dialect as postgresDialect } from '../../packages/postgres/src/dialect.ts'
+import { sessionOf } from '../../packages/postgres/src/session.ts'
 import { dialect as sqliteDialect } from '../../packages/sqlite/src/dialect.ts'
 import { retryWhileLocked } from '../../packages/sqlite/src/locks.ts'
 import { openSession } from '../../packages/sqlite/src/session.ts'
-import { withPrimary } from '../../src/store/postgres/cluster/with-primary.ts'
-import { dialect as postgresDialect } from '../../src/store/postgres/dialect.ts'
-import { sessionOf } from '../../src/store/postgres/session.ts'
 import { withAuditArchive } from '../../src/stores.ts'
 import { configOf, type StoreLocation, unreadLog } from './harness.ts'
 import type { StorePlace } from './store-place.ts'

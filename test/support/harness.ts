@@ -10,11 +10,11 @@ import {
   systemTime,
 } from '@bursar/base'
 import { pino } from 'pino'
+import { withPrimary } from '../../packages/postgres/src/cluster/with-primary.ts'
 import type { UnsentAnswers } from '../../src/http/server/connections/unsent-answers.ts'
 import { openSandbox } from '../../src/sandbox/sandbox.ts'
 import { acme, borealis, type SampleCustomer } from '../../src/sandbox/world.ts'
 import { type ServiceDeps, type ServiceParts, startService } from '../../src/service.ts'
-import { withPrimary } from '../../src/store/postgres/cluster/with-primary.ts'
 import { createStore, openOperatorStores } from '../../src/stores.ts'
 import { checkAnswer } from './check-answers.ts'
 import {

@@ -16,14 +16,14 @@ import {
   type ImportReport,
   importEntries,
 } from '../../packages/intake/src/files/import-file.ts'
-import { openSqliteStore } from '../../packages/sqlite/src/open-sqlite-store.ts'
-import { openServers } from '../../src/store/postgres/cluster/servers.ts'
+import { openServers } from '../../packages/postgres/src/cluster/servers.ts'
 import {
   operatorSessions,
   readingSessions,
   type SessionSettings,
-} from '../../src/store/postgres/driver/sessions.ts'
-import { openPostgresStore } from '../../src/store/postgres/records/open-postgres-store.ts'
+} from '../../packages/postgres/src/driver/sessions.ts'
+import { openPostgresStore } from '../../packages/postgres/src/records/open-postgres-store.ts'
+import { openSqliteStore } from '../../packages/sqlite/src/open-sqlite-store.ts'
 import { temporaryFolder } from './harness.ts'
 import {
   addressesOf,

@@ -10,17 +10,17 @@ import {
   type ImportRegistry,
   openImports,
 } from '@bursar/records'
+import { openServers, type Servers } from '../../packages/postgres/src/cluster/servers.ts'
+import { dialect } from '../../packages/postgres/src/dialect.ts'
+import { openPostgresFeeQuotes } from '../../packages/postgres/src/fee-quotes.ts'
+import { openImportLock } from '../../packages/postgres/src/import/import-lock.ts'
+import { openPostgresAudit } from '../../packages/postgres/src/open-postgres-audit.ts'
+import { openPostgresCredentials } from '../../packages/postgres/src/open-postgres-credentials.ts'
+import { rowsOf } from '../../packages/postgres/src/session.ts'
 import { openSqliteFeeQuotes } from '../../packages/sqlite/src/fee-quotes.ts'
 import { openSqliteAudit } from '../../packages/sqlite/src/open-sqlite-audit.ts'
 import { openSqliteCredentials } from '../../packages/sqlite/src/open-sqlite-credentials.ts'
 import { openSqliteImports } from '../../packages/sqlite/src/open-sqlite-imports.ts'
-import { openServers, type Servers } from '../../src/store/postgres/cluster/servers.ts'
-import { dialect } from '../../src/store/postgres/dialect.ts'
-import { openPostgresFeeQuotes } from '../../src/store/postgres/fee-quotes.ts'
-import { openImportLock } from '../../src/store/postgres/import/import-lock.ts'
-import { openPostgresAudit } from '../../src/store/postgres/open-postgres-audit.ts'
-import { openPostgresCredentials } from '../../src/store/postgres/open-postgres-credentials.ts'
-import { rowsOf } from '../../src/store/postgres/session.ts'
 import { temporaryFolder } from './harness.ts'
 import {
   addressesOf,

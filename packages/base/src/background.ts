@@ -83,7 +83,7 @@ export const jobs = {
   },
   'check-database-servers': {
     does: 'finds the primary, and the standbys that may be read',
-    in: 'src/store/postgres/cluster/monitor.ts',
+    in: 'packages/postgres/src/cluster/monitor.ts',
     everyMs: limits.databaseHealthCheckIntervalMs,
   },
   'close-untaken-answers': {

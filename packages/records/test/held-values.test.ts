@@ -3,14 +3,9 @@ import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
 import { limits } from '@bursar/base'
 import type { RecordInput } from '@bursar/contract'
+import { sharedInPostgres } from '@bursar/postgres'
 import { sharedIn } from '@bursar/sqlite'
 import { pino } from 'pino'
-import { dialect as postgresDialect } from '../../../src/store/postgres/dialect.ts'
-import { sharedInPostgres } from '../../../src/store/postgres/open-stores.ts'
-import {
-  migratePostgres,
-  ownStatements as ofPostgres,
-} from '../../../src/store/postgres/schema/migrate.ts'
 import {
   openPostgresTestStore,
   openTestStore,
@@ -26,6 +21,8 @@ import {
 import { setLimits } from '../../../test/support/set-limits.ts'
 import { addressesOf, roles, testStore } from '../../../test/support/test-database.ts'
 import { takeTime } from '../../../test/support/virtual-time.ts'
+import { dialect as postgresDialect } from '../../postgres/src/dialect.ts'
+import { migratePostgres, ownStatements as ofPostgres } from '../../postgres/src/schema/migrate.ts'
 import { dialect as sqliteDialect } from '../../sqlite/src/dialect.ts'
 import { migrate, ownStatements as ofSqlite } from '../../sqlite/src/migrate.ts'
 import type { SharedValues } from '../src/integrity/shared-values.ts'

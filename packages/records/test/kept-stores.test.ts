@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { withPrimary } from '../../../src/store/postgres/cluster/with-primary.ts'
 import { temporaryFolder } from '../../../test/support/harness.ts'
 import {
   askKept,
@@ -13,6 +12,7 @@ import {
 } from '../../../test/support/kept-store.ts'
 import { runBursar } from '../../../test/support/run-bursar.ts'
 import { addressesOf, openTestDatabase, testStore } from '../../../test/support/test-database.ts'
+import { withPrimary } from '../../postgres/src/cluster/with-primary.ts'
 
 /** A copy of a kept store: how a server opens it, and the URL by which it is migrated. */
 type Copy = { readonly env: Readonly<Record<string, string>>; readonly migratedBy: string }

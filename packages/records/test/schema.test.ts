@@ -2,17 +2,17 @@ import assert from 'node:assert/strict'
 import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
 import { resources } from '@bursar/contract'
-import { dialect as postgresDialect } from '../../../src/store/postgres/dialect.ts'
-import {
-  migratePostgres,
-  ownStatements as ownOfPostgres,
-} from '../../../src/store/postgres/schema/migrate.ts'
 import {
   addressesOf,
   openTestDatabase,
   roles,
   testStore,
 } from '../../../test/support/test-database.ts'
+import { dialect as postgresDialect } from '../../postgres/src/dialect.ts'
+import {
+  migratePostgres,
+  ownStatements as ownOfPostgres,
+} from '../../postgres/src/schema/migrate.ts'
 import { dialect as sqliteDialect } from '../../sqlite/src/dialect.ts'
 import { migrate, ownStatements as ownOfSqlite } from '../../sqlite/src/migrate.ts'
 import type { Dialect } from '../src/dialect.ts'

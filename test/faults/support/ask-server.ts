@@ -1,4 +1,4 @@
-import { openConnection } from '../../../src/store/postgres/driver/connection.ts'
+import { openConnection } from '../../../packages/postgres/src/driver/connection.ts'
 import type { PostgresServer } from '../../support/postgres-server.ts'
 import { addressesOf } from '../../support/test-database.ts'
 

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { withPrimary } from '../../../src/store/postgres/cluster/with-primary.ts'
+import { withPrimary } from '../../../packages/postgres/src/cluster/with-primary.ts'
 import { addressesOf, openTestDatabase } from '../../support/test-database.ts'
 
 /** An empty store for programs that are killed. */

@@ -1,4 +1,4 @@
-import type { Connection } from '../../../../src/store/postgres/driver/connection.ts'
+import type { Connection } from '../../../postgres/src/driver/connection.ts'
 
 /** Sessions that never answer. The tests observe which of them the pool opens and drops. */
 export function fakeSessions() {

@@ -1,6 +1,6 @@
-import { hexOf, openConnection } from '../../../../src/store/postgres/driver/connection.ts'
-import { readingSessions } from '../../../../src/store/postgres/driver/sessions.ts'
 import { addressesOf } from '../../../../test/support/test-database.ts'
+import { hexOf, openConnection } from '../../../postgres/src/driver/connection.ts'
+import { readingSessions } from '../../../postgres/src/driver/sessions.ts'
 import type { Statement, Value } from '../../src/session.ts'
 
 export type Plans = ReturnType<typeof openPlans>

@@ -1,11 +1,8 @@
 import { describe } from 'node:test'
-import {
-  type Connection,
-  openConnection,
-} from '../../../../src/store/postgres/driver/connection.ts'
-import type { SessionSettings } from '../../../../src/store/postgres/driver/sessions.ts'
 import type { PostgresServer } from '../../../../test/support/postgres-server.ts'
 import { addressesOf, prepareServer, testStore } from '../../../../test/support/test-database.ts'
+import { type Connection, openConnection } from '../../../postgres/src/driver/connection.ts'
+import type { SessionSettings } from '../../../postgres/src/driver/sessions.ts'
 
 /** Declares tests of PostgreSQL, which run in the PostgreSQL pass only. */
 export const onPostgres: (name: string, suite: () => void) => void =

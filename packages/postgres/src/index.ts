@@ -1,0 +1,13 @@
+export {
+  checkPostgres,
+  compactPostgres,
+  lastArchivedAt,
+  migratePostgres,
+  openOperatorPostgres,
+  openServicePostgres,
+  poolerSettings,
+  postgresChecks,
+  sharedInPostgres,
+  withOwnedAudit,
+} from './open-stores.ts'
+export type { Roles } from './schema/grants.ts'
