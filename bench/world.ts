@@ -1,8 +1,8 @@
 import { type Config, openLog, systemRandom, systemTime } from '@bursar/base'
 import { type Entry, importEntries, recordRules } from '@bursar/intake'
 import { createClient } from '@bursar/oauth'
+import { createStore, openOperatorStores, type Stores } from '@bursar/server/stores'
 import { fiatAccount } from '../packages/contract/src/resources/fiat-account.ts'
-import { createStore, openOperatorStores, type Stores } from '../src/stores.ts'
 import { aFiatAccount } from '../test/support/records.ts'
 
 export const CUSTOMERS = 50

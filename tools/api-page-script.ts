@@ -17,7 +17,7 @@ export const apiPageScript = {
   version: '1.72.1',
   file: 'package/dist/browser/standalone.js',
   sha256: 'bf091006bdc3af6067af77c2f534812e3e633e94a94e87138069f570f33b762c',
-  target: new URL('../src/http/documents/api-page/scalar.js.br', import.meta.url),
+  target: new URL('../packages/server/src/documents/api-page/scalar.js.br', import.meta.url),
 } as const
 
 function writeScript(): void {

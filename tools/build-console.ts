@@ -12,7 +12,7 @@ import { build, type Metafile, type Plugin } from 'esbuild'
  */
 const root = fileURLToPath(new URL('..', import.meta.url))
 const source = `${root}console/src/`
-const target = `${root}src/http/documents/console/assets/`
+const target = `${root}packages/server/src/documents/console/assets/`
 
 /** The path of a library's file below the checkout, which itself may lie anywhere. */
 const pathBelowRoot = (path: string): string =>

@@ -108,7 +108,7 @@ function directionFaults(file: string): string[] {
   return (importsOf.get(file) ?? []).flatMap((target) => {
     if (!/^(src|test|bench|tools|console|sdk)\//.test(target)) {
       const isForeign = webFramework.test(target) && !knowsWebFramework.test(file)
-      return isForeign ? [`${file}: only src/http may import ${target}`] : []
+      return isForeign ? [`${file}: only packages/server/src may import ${target}`] : []
     }
     if (packageOf(target) !== root) return [`${file}: ${root} must not import ${target}`]
     if (rows === undefined) return []

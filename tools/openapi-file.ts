@@ -4,7 +4,7 @@ import {
   ingestApi,
   openApiDocument,
   sandboxApi,
-} from '../src/http/documents/openapi.ts'
+} from '../packages/server/src/documents/openapi.ts'
 
 /**
  * Checks that `openapi.json`, `openapi-ingest.json` and `openapi-sandbox.json` equal the documents

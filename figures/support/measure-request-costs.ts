@@ -1,5 +1,5 @@
 import { asTenant } from '@bursar/contract'
-import { validate } from '../../src/http/pipeline/validate.ts'
+import { validate } from '../../packages/server/src/pipeline/validate.ts'
 import { acme, startTestService } from '../../test/support/harness.ts'
 import { testStore } from '../../test/support/test-database.ts'
 import { msOf, openCostMeter, slowness } from './loop-cost.ts'

@@ -1,6 +1,6 @@
 import { openLog, systemTime } from '@bursar/base'
+import { compactStore } from '@bursar/server/stores'
 import type { Command } from 'commander'
-import { compactStore } from '../stores.ts'
 import { withArchive } from './audit/with-archive.ts'
 import { type CommonOptions, configOf, newCommand } from './options.ts'
 import { type Output, printResult } from './output.ts'

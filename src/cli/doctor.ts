@@ -17,6 +17,14 @@ import {
 } from '@bursar/base'
 import { resources } from '@bursar/contract'
 import { type Erasure, type OperatorRecords, spoolFolderOf } from '@bursar/records'
+import {
+  lastArchivedAt,
+  openOperatorStores,
+  openServiceStores,
+  storeChecks,
+  storeFiles,
+  withAuditArchive,
+} from '@bursar/server/stores'
 import type { Command } from 'commander'
 import { auditCheck } from '../doctor/audit-check.ts'
 import { type Backups, backupCheck, newestFileAt } from '../doctor/backup-check.ts'
@@ -28,14 +36,6 @@ import { keyChecks } from '../doctor/key-checks.ts'
 import { recordsCheck } from '../doctor/records-check.ts'
 import { sealingCheck } from '../doctor/sealing-check.ts'
 import type { UsingRecords } from '../doctor/using-records.ts'
-import {
-  lastArchivedAt,
-  openOperatorStores,
-  openServiceStores,
-  storeChecks,
-  storeFiles,
-  withAuditArchive,
-} from '../stores.ts'
 import { type CommonOptions, configOf, newCommand } from './options.ts'
 import { CommandFailed, type Output, printResult } from './output.ts'
 

@@ -1,10 +1,13 @@
 import { type Clock, type CryptoNetwork, cryptoNetworks, parseInstant } from '@bursar/base'
 import { figure, uuid } from '@bursar/contract'
 import { addressPolicy, canonicalAddress, checkAddress } from '@bursar/fees'
+import {
+  announceConsumed,
+  consumeProblem,
+  describeQuote,
+  findQuote,
+} from '@bursar/server/withdrawal-fees'
 import { Argument, Command } from 'commander'
-import { announceConsumed } from '../withdrawal-fees/announce-consumed.ts'
-import { describeQuote, findQuote } from '../withdrawal-fees/describe-quote.ts'
-import { consumeProblem } from '../withdrawal-fees/fee-problems.ts'
 import { scheduleCommand } from './fee-schedule.ts'
 import { type CommonOptions, configOf, isPrintable, newCommand, refuseUsage } from './options.ts'
 import { CommandFailed, linesOf, type Output, printResult } from './output.ts'

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ConfigError, openBackground, openLog, openMovableClock, systemTime } from '@bursar/base'
 import { unlimitedGuesses } from '@bursar/oauth'
+import { createStore } from '@bursar/server/stores'
 import type { Command } from 'commander'
 import { bannerOf } from '../sandbox/banner.ts'
 import { acme } from '../sandbox/world.ts'
-import { createStore } from '../stores.ts'
 import { type CommonOptions, configOf, newCommand } from './options.ts'
 import { type Output, printResult } from './output.ts'
 import { logCrashes } from './processes/crashes.ts'
@@ -48,7 +48,7 @@ export function sandboxCommand(output: Output): Command {
       const background = openBackground()
       const signalled = untilSignalled(log, { background })
       await createStore({ config, log, clock: systemTime.now })
-      const { startService } = await import('../service.ts')
+      const { startService } = await import('@bursar/server')
       const { openSandbox } = await import('../sandbox/sandbox.ts')
       const clock = openMovableClock()
       const print = process.env.LOG_LEVEL === undefined ? terminalLine() : undefined

@@ -8,9 +8,9 @@ import {
   systemTime,
 } from '@bursar/base'
 import { requirePublicUrl, warnOfPlainHttp } from '@bursar/oauth'
+import type { ServiceDeps } from '@bursar/server'
+import { createStore, requireOneServer } from '@bursar/server/stores'
 import type { Command } from 'commander'
-import type { ServiceDeps } from '../service.ts'
-import { createStore, requireOneServer } from '../stores.ts'
 import { type CommonOptions, configOf, newCommand } from './options.ts'
 import { type Output, printResult } from './output.ts'
 import { logCrashes } from './processes/crashes.ts'
@@ -93,7 +93,7 @@ async function serve({
   ...process
 }: Serving): Promise<void> {
   // Only a server needs the web framework, which takes a fifth of the start of every command.
-  const { startService } = await import('../service.ts')
+  const { startService } = await import('@bursar/server')
   const tracing = openTracing(globalThis.process.env, log)
   const deps = { config, log, background, mergeMetrics, tracing, clock: systemTime.now }
   const start = () => startService(deps)

@@ -8,8 +8,8 @@ import {
   systemTime,
 } from '@bursar/base'
 import type { ClientDeps } from '@bursar/oauth'
+import { createStore, openOperatorStores, type StoreDeps, type Stores } from '@bursar/server/stores'
 import type { Command } from 'commander'
-import { createStore, openOperatorStores, type StoreDeps, type Stores } from '../stores.ts'
 import { type CommonOptions, configOf } from './options.ts'
 import { auditing, type CommandAudit } from './processes/command-audit.ts'
 

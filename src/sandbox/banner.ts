@@ -1,6 +1,6 @@
 import { type Config, isWildcard } from '@bursar/base'
 import { resources } from '@bursar/contract'
-import type { ServiceExtension } from '../service.ts'
+import type { ServiceExtension } from '@bursar/server'
 import { fixtureIds } from './story.ts'
 import { acme } from './world.ts'
 

@@ -1,5 +1,5 @@
 import { printable } from '@bursar/base'
-import type { Served } from '../http/server/request-log.ts'
+import type { Served } from '@bursar/server'
 
 /** One line for a person at a terminal. It has no query, since one may hold account references. */
 export function requestLine({ trace, method, status, durationMs }: Served, at: Date): string {

@@ -16,6 +16,7 @@ import { after, before, describe, test } from 'node:test'
 import { openLog, systemRandom, systemTime } from '@bursar/base'
 import { eventKinds, resources } from '@bursar/contract'
 import { createSampleClient } from '@bursar/oauth'
+import { createStore, openOperatorStores, type Stores } from '@bursar/server/stores'
 import { create } from 'tar'
 import { fiatAccount } from '../../packages/contract/src/resources/fiat-account.ts'
 import {
@@ -25,14 +26,13 @@ import {
   idOf,
   wallet,
 } from '../../packages/records/test/support/quotes.ts'
+import { describeEvent } from '../../packages/server/src/works/events/describe-event.ts'
 import { backupCommand } from '../../src/cli/backup/backup.ts'
 import { reconcileCommand } from '../../src/cli/backup/reconcile.ts'
 import { restoreCommand } from '../../src/cli/backup/restore.ts'
 import { erasuresCommand } from '../../src/cli/customer/list-erasures.ts'
 import { eraseCustomer } from '../../src/cli/customer/run-erasure.ts'
 import { feeCommand } from '../../src/cli/fee.ts'
-import { describeEvent } from '../../src/events/describe-event.ts'
-import { createStore, openOperatorStores, type Stores } from '../../src/stores.ts'
 import { auditOf } from '../support/audit.ts'
 import { configOf, temporaryFolder } from '../support/harness.ts'
 import { take } from '../support/record-store.ts'

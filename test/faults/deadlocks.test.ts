@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { operatorScopes, type RecordInput } from '@bursar/contract'
 import type { Store } from '@bursar/records'
 import { pino } from 'pino'
-import { type Seeded, seeded } from '../model/model.ts'
+import { type Seeded, seeded } from '../../packages/server/test/model/model.ts'
 import { orderFaults, readOrder, type SeenWrite, versionOfAnswer } from '../support/change-order.ts'
 import { freePort } from '../support/free-port.ts'
 import {

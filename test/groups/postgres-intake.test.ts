@@ -4,5 +4,4 @@ await runGroup(
   import.meta,
   'postgres',
   'cli/{customer,import-export,import-files,postgres}.test.ts',
-  'http/{clock-jumps,event-waits,metrics,traces}.test.ts',
 )

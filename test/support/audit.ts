@@ -9,13 +9,13 @@ import {
   type RecordReads,
   type Session,
 } from '@bursar/records'
+import { withAuditArchive } from '@bursar/server/stores'
 import { withPrimary } from '../../packages/postgres/src/cluster/with-primary.ts'
 import { dialect as postgresDialect } from '../../packages/postgres/src/dialect.ts'
 import { sessionOf } from '../../packages/postgres/src/session.ts'
 import { dialect as sqliteDialect } from '../../packages/sqlite/src/dialect.ts'
 import { retryWhileLocked } from '../../packages/sqlite/src/locks.ts'
 import { openSession } from '../../packages/sqlite/src/session.ts'
-import { withAuditArchive } from '../../src/stores.ts'
 import { configOf, type StoreLocation, unreadLog } from './harness.ts'
 import type { StorePlace } from './store-place.ts'
 import { addressesOf, testStore } from './test-database.ts'

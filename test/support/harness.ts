@@ -9,13 +9,13 @@ import {
   type MovableClock,
   systemTime,
 } from '@bursar/base'
+import { type ServiceDeps, type ServiceParts, startService } from '@bursar/server'
+import { createStore, openOperatorStores } from '@bursar/server/stores'
 import { pino } from 'pino'
 import { withPrimary } from '../../packages/postgres/src/cluster/with-primary.ts'
-import type { UnsentAnswers } from '../../src/http/server/connections/unsent-answers.ts'
+import type { UnsentAnswers } from '../../packages/server/src/server/connections/unsent-answers.ts'
 import { openSandbox } from '../../src/sandbox/sandbox.ts'
 import { acme, borealis, type SampleCustomer } from '../../src/sandbox/world.ts'
-import { type ServiceDeps, type ServiceParts, startService } from '../../src/service.ts'
-import { createStore, openOperatorStores } from '../../src/stores.ts'
 import { checkAnswer } from './check-answers.ts'
 import {
   addressesOf,

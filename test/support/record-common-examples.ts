@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
 import { problem } from '@bursar/contract'
 import { StoreUnavailable } from '@bursar/records'
-import type { Example, OperationExamples } from '../../src/http/documents/openapi-examples.ts'
-import { problemOf, renderProblem } from '../../src/http/server/respond.ts'
+import type {
+  Example,
+  OperationExamples,
+} from '../../packages/server/src/documents/openapi-examples.ts'
+import { problemOf, renderProblem } from '../../packages/server/src/server/respond.ts'
 import type { Called, TestService } from './harness.ts'
 import { rawRequest, rawSocket } from './raw-request.ts'
 

@@ -2,7 +2,10 @@ import assert from 'node:assert/strict'
 import { systemTime } from '@bursar/base'
 import { getEvent, listEvents } from '@bursar/contract'
 import type { PruneKey } from '@bursar/records'
-import type { Example, OperationExamples } from '../../src/http/documents/openapi-examples.ts'
+import type {
+  Example,
+  OperationExamples,
+} from '../../packages/server/src/documents/openapi-examples.ts'
 import type { TestService } from './harness.ts'
 import { operatorToken } from './operator-token.ts'
 import type { Sent } from './record-examples.ts'

@@ -13,8 +13,11 @@ import {
   operations,
 } from '@bursar/contract'
 import { StoreUnavailable } from '@bursar/records'
-import type { Example, OperationExamples } from '../../src/http/documents/openapi-examples.ts'
-import { problemOf, renderProblem } from '../../src/http/server/respond.ts'
+import type {
+  Example,
+  OperationExamples,
+} from '../../packages/server/src/documents/openapi-examples.ts'
+import { problemOf, renderProblem } from '../../packages/server/src/server/respond.ts'
 import { acme, startTestService, type TestService } from './harness.ts'
 import { acmeIdOf, callOf, pathOf, withdrawal } from './operation-calls.ts'
 import { operatorToken } from './operator-token.ts'
@@ -391,6 +394,6 @@ async function recordFee(
 }
 
 if (process.argv.includes('--write')) {
-  const file = new URL('../../src/http/documents/openapi-examples.json', import.meta.url)
+  const file = new URL('../../packages/server/src/documents/openapi-examples.json', import.meta.url)
   writeFileSync(file, `${JSON.stringify(await recordExamples(), null, 2)}\n`)
 }

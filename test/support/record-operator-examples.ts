@@ -12,9 +12,12 @@ import {
   readsOf,
   resources,
 } from '@bursar/contract'
-import type { Example, OperationExamples } from '../../src/http/documents/openapi-examples.ts'
-import { renderProblem } from '../../src/http/server/respond.ts'
-import { consumeProblem } from '../../src/withdrawal-fees/fee-problems.ts'
+import { consumeProblem } from '@bursar/server/withdrawal-fees'
+import type {
+  Example,
+  OperationExamples,
+} from '../../packages/server/src/documents/openapi-examples.ts'
+import { renderProblem } from '../../packages/server/src/server/respond.ts'
 import type { TestService } from './harness.ts'
 import { quoteFee, withdrawal } from './operation-calls.ts'
 import { operatorToken } from './operator-token.ts'

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict'
-import type { Example, OperationExamples } from '../../src/http/documents/openapi-examples.ts'
+import type {
+  Example,
+  OperationExamples,
+} from '../../packages/server/src/documents/openapi-examples.ts'
 import { anId, aStatement } from './records.ts'
 import { type ControlledSandbox, ndjson } from './sandbox-control.ts'
 

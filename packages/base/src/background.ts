@@ -38,7 +38,7 @@ export const jobs = {
   },
   'sweep-fee-quotes': {
     does: 'deletes fee quotes past their retention',
-    in: 'src/withdrawal-fees/sweep-quotes.ts',
+    in: 'packages/server/src/works/withdrawal-fees/sweep-quotes.ts',
     everyMs: limits.quoteSweepIdleMs,
   },
   'report-imports': {
@@ -88,12 +88,12 @@ export const jobs = {
   },
   'close-untaken-answers': {
     does: 'closes connections whose client does not take its answer',
-    in: 'src/http/server/connections/connection-bounds.ts',
+    in: 'packages/server/src/server/connections/connection-bounds.ts',
     everyMs: limits.answerTakenLookMs,
   },
   'announce-consumed-fees': {
     does: 'adds the events of fees that withdrawals have consumed',
-    in: 'src/withdrawal-fees/announce-consumed.ts',
+    in: 'packages/server/src/works/withdrawal-fees/announce-consumed.ts',
     everyMs: limits.feesAnnouncedEveryMs,
   },
   'wake-readers': {
@@ -103,7 +103,7 @@ export const jobs = {
   },
   'measure-service': {
     does: 'counts open fee quotes and imports, and reads the delay of the event loop',
-    in: 'src/service-gauges.ts',
+    in: 'packages/server/src/service-gauges.ts',
     everyMs: limits.metricsCountedMs,
   },
   'watch-npm': {

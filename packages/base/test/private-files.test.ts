@@ -11,7 +11,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
-import { createStore, openServiceStores } from '../../../src/stores.ts'
+import { createStore, openServiceStores } from '@bursar/server/stores'
 import { configOf, temporaryFolder } from '../../../test/support/harness.ts'
 import { ConfigError } from '../src/config.ts'
 import { openLog } from '../src/log.ts'

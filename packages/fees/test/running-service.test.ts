@@ -7,7 +7,6 @@ import { describe, test } from 'node:test'
 import { cryptoNetworks, parseDecimal } from '@bursar/base'
 import fc from 'fast-check'
 import { pino } from 'pino'
-import { readinessChecks } from '../../../src/http/documents/readiness.ts'
 import { describeService } from '../../../test/support/describe-service.ts'
 import {
   callUrl,
@@ -16,6 +15,7 @@ import {
   temporaryFolder,
 } from '../../../test/support/harness.ts'
 import { withdrawal } from '../../../test/support/operation-calls.ts'
+import { readinessChecks } from '../../server/src/documents/readiness.ts'
 import { openFees } from '../src/sources/open-fees.ts'
 import { addressOn } from './asked.ts'
 import { basisWith, now, scheduleWith } from './sample-basis.ts'

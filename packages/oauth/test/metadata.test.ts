@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { staticDocument } from '../../../src/http/documents/static-document.ts'
-import { buildServer } from '../../../src/http/server/build-server.ts'
 import { unreadLog } from '../../../test/support/harness.ts'
+import { staticDocument } from '../../server/src/documents/static-document.ts'
+import { buildServer } from '../../server/src/server/build-server.ts'
 import { oauthWorld } from './support/oauth-world.ts'
 
 const places = ['/.well-known/oauth-authorization-server', '/.well-known/openid-configuration']

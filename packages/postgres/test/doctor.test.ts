@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
 import { type Clock, loadConfig, systemTime } from '@bursar/base'
+import { lastArchivedAt } from '@bursar/server/stores'
 import { backupCheck } from '../../../src/doctor/backup-check.ts'
-import { lastArchivedAt } from '../../../src/stores.ts'
 import {
   durableSettings,
   type PostgresServer,

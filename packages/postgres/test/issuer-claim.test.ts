@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { openLog, systemTime } from '@bursar/base'
-import { openServiceStores } from '../../../src/stores.ts'
+import { openServiceStores } from '@bursar/server/stores'
 import { configOf, openPlace, type StoreLocation } from '../../../test/support/harness.ts'
 
 let place: StoreLocation

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { asTenant, lists } from '@bursar/contract'
-import { seeded } from '../../../test/model/model.ts'
 import { describeStore } from '../../../test/support/describe-store.ts'
 import { isLong } from '../../../test/support/long.ts'
 import { aDepositAddress, aFiatAccount, anId, aStatement } from '../../../test/support/records.ts'
 import { firstPage } from '../../../test/support/selection.ts'
+import { seeded } from '../../server/test/model/model.ts'
 import type { ErasePlace } from '../src/records/erasure.ts'
 import { putOne } from './support/put-one.ts'
 

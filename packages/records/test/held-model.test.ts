@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import type { RecordInput } from '@bursar/contract'
-import { type Seeded, seeded } from '../../../test/model/model.ts'
 import { isLong } from '../../../test/support/long.ts'
 import { openTestStore, resourceOf, type TestStore } from '../../../test/support/record-store.ts'
 import { aDepositAddress, someDepositInstructions } from '../../../test/support/records.ts'
 import { testStore } from '../../../test/support/test-database.ts'
+import { type Seeded, seeded } from '../../server/test/model/model.ts'
 import { putOne } from './support/put-one.ts'
 
 /** Sequences of an ordinary run, and of a long one. `BURSAR_MODEL_SEED` replays one. */

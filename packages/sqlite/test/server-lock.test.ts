@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { openLog, systemTime } from '@bursar/base'
 import { StoreServed } from '@bursar/records'
-import { createStore, openOperatorStores, openServiceStores } from '../../../src/stores.ts'
+import { createStore, openOperatorStores, openServiceStores } from '@bursar/server/stores'
 import { configOf, temporaryFolder } from '../../../test/support/harness.ts'
 
 const depsOf = (path: string) => ({

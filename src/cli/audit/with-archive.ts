@@ -1,6 +1,6 @@
 import { type Keyring, openLog, systemTime } from '@bursar/base'
 import type { AuditKey } from '@bursar/records'
-import { type AuditArchive, withAuditArchive } from '../../stores.ts'
+import { type AuditArchive, withAuditArchive } from '@bursar/server/stores'
 import { type CommonOptions, configOf } from '../options.ts'
 
 /** Finds an audit key by its id, also a revoked one: the lines that it made are still checked. */

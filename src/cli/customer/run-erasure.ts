@@ -1,7 +1,7 @@
 import { type Keyring, limits, systemTime } from '@bursar/base'
 import { eraseClients } from '@bursar/oauth'
 import type { ErasePlace, Erasure, FeeQuoteStore, OperatorRecords } from '@bursar/records'
-import type { Stores } from '../../stores.ts'
+import type { Stores } from '@bursar/server/stores'
 
 /** What there is of a customer, or what was removed of it. */
 export type Holdings = {

@@ -10,7 +10,7 @@ import {
   type ToWriter,
 } from '@bursar/intake'
 import { type CustomerKeySource, StoreUnavailable } from '@bursar/records'
-import { openWriterStores, type Stores } from '../../stores.ts'
+import { openWriterStores, type Stores } from '@bursar/server/stores'
 
 /**
  * The process of a writer. It stores streams, one after the other, that the serving process has

@@ -14,7 +14,7 @@ import {
 import { renderRecord } from '@bursar/intake'
 import { createSampleClient } from '@bursar/oauth'
 import type { SandboxState } from '@bursar/records'
-import type { ServiceParts } from '../../service.ts'
+import type { ServiceParts } from '@bursar/server'
 import { drawBytes } from '../seeded.ts'
 import { type SampleCustomer, sampleRecords } from '../world.ts'
 

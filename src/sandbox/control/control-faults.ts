@@ -17,7 +17,7 @@ import {
   problemOfStatus,
   tokenOperation,
 } from '@bursar/contract'
-import { expiredToken } from '../../http/pipeline/authenticate.ts'
+import { expiredToken } from '@bursar/server'
 import type { Customers } from './control-customers.ts'
 
 export type Fault = {

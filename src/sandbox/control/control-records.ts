@@ -15,7 +15,7 @@ import {
   requestReading,
 } from '@bursar/intake'
 import type { SandboxState } from '@bursar/records'
-import type { ServiceParts } from '../../service.ts'
+import type { ServiceParts } from '@bursar/server'
 import type { Customers } from './control-customers.ts'
 
 type RecordDeps = {

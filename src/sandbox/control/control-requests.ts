@@ -1,6 +1,6 @@
 import { type Clock, limits, printInstant } from '@bursar/base'
 import { listSandboxRequests, type OperatorWorks } from '@bursar/contract'
-import type { Served } from '../../http/server/request-log.ts'
+import type { Served } from '@bursar/server'
 import type { Customers } from './control-customers.ts'
 
 export type Requests = {

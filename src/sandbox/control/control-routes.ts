@@ -8,11 +8,13 @@ import {
   type Request,
   type Route,
 } from '@bursar/contract'
-import { requireScope } from '../../http/pipeline/authenticate.ts'
-import { cursorKeysOf } from '../../http/pipeline/cursor.ts'
-import { openRateLimit } from '../../http/pipeline/rate-limit.ts'
-import { routesOf } from '../../http/pipeline/routes-of.ts'
-import type { ServiceParts } from '../../service.ts'
+import {
+  cursorKeysOf,
+  openRateLimit,
+  requireScope,
+  routesOf,
+  type ServiceParts,
+} from '@bursar/server'
 
 /** Who controls a sandbox: every program that reaches it. */
 const anyProgram: OperatorPrincipal = {

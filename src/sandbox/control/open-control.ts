@@ -7,10 +7,7 @@ import {
   sandboxReset,
 } from '@bursar/contract'
 import type { SandboxState } from '@bursar/records'
-import { sandboxApi } from '../../http/documents/openapi.ts'
-import { openApiRoute } from '../../http/documents/openapi-routes.ts'
-import type { Served } from '../../http/server/request-log.ts'
-import type { ServiceParts } from '../../service.ts'
+import { openApiRoute, type Served, type ServiceParts, sandboxApi } from '@bursar/server'
 import { clockWorks } from './control-clock.ts'
 import { customerWorks, openCustomers } from './control-customers.ts'
 import { openFaults } from './control-faults.ts'

@@ -3,8 +3,8 @@
 import { openBackground, openVault, systemRandom, systemTime } from '@bursar/base'
 import type { Route } from '@bursar/contract'
 import { pino } from 'pino'
-import { staticDocument } from '../../../../src/http/documents/static-document.ts'
 import { openCredentialsAt } from '../../../../test/support/store-place.ts'
+import { staticDocument } from '../../../server/src/documents/static-document.ts'
 import { openOAuth } from '../../src/open-oauth.ts'
 import { listen } from './server.ts'
 

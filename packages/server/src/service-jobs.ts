@@ -1,0 +1,28 @@
+import type { Background, Logger } from '@bursar/base'
+import { type FeeQuoteStore, type Store, startChecksumScan, startResealing } from '@bursar/records'
+import { startAnnouncing } from './works/withdrawal-fees/announce-consumed.ts'
+import { startQuoteSweep } from './works/withdrawal-fees/sweep-quotes.ts'
+
+type JobDeps = {
+  readonly store: Store
+  readonly quotes: FeeQuoteStore
+  readonly servesOperator: boolean
+  readonly log: Logger
+  readonly background: Background
+}
+
+/**
+ * Starts the jobs over the stores; `opened` stops them. All but the watch need the operator, who
+ * sees all customers. `announceSoon` announces the fees that were just consumed.
+ */
+export function startStoreJobs(deps: JobDeps, opened: AsyncDisposableStack) {
+  const { store, quotes, servesOperator, log, background } = deps
+  const jobs = { log, background }
+  opened.defer(startChecksumScan({ ...jobs, scan: store.damage, scans: servesOperator }))
+  if (!servesOperator) return { announceSoon: () => {} }
+  opened.defer(startQuoteSweep({ ...jobs, quotes }))
+  opened.defer(startResealing({ ...jobs, resealing: store.operator.resealing }))
+  const { announceSoon, stop } = startAnnouncing({ ...jobs, quotes, store })
+  opened.defer(stop)
+  return { announceSoon }
+}
