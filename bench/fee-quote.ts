@@ -3,7 +3,7 @@ import { cpus } from 'node:os'
 import type { CryptoNetwork } from '@bursar/base'
 import { type FeeBasis, type QuoteRequest, quoteFee } from '@bursar/fees'
 import { readSchedule } from '../packages/fees/src/schedule/read-schedule.ts'
-import { encodeAddress } from '../src/sandbox/encode-address.ts'
+import { encodeAddress } from '../packages/sandbox/src/encode-address.ts'
 
 /**
  * Measures the pure quote without HTTP and store. Prints p50 and p99 in microseconds and quotes a

@@ -1,6 +1,6 @@
 import { after, test } from 'node:test'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
-import { fixtureIds } from '../src/sandbox/story.ts'
+import { fixtureIds } from '../packages/sandbox/src/story.ts'
 import { chromiumFlags, chromiumPath } from '../test/support/chromium.ts'
 import { describeService } from '../test/support/describe-service.ts'
 import { note, rounded } from './figure.ts'

@@ -51,7 +51,7 @@ const processForHere: Plugin = {
     onResolve({ filter: /\/sandbox-here\.ts$/ }, () => ({ path: 'here', namespace: 'testing' }))
     onLoad({ filter: /.*/, namespace: 'testing' }, () => ({
       contents: "export { startSandboxProcess as startSandboxHere } from './sandbox-process.ts'",
-      resolveDir: `${root}src/testing`,
+      resolveDir: `${root}packages/sandbox/src/testing`,
     }))
   },
 }
@@ -77,7 +77,7 @@ rmSync(dist, { recursive: true, force: true })
 const declare = ['-p', 'tsconfig.build.json', '--emitDeclarationOnly']
 execFileSync('tsc', declare, { cwd: root, stdio: 'inherit' })
 // The package exports the types of `testing` only.
-renameSync(`${dist}/src/testing`, `${dist}/testing`)
+renameSync(`${dist}/packages/sandbox/src/testing`, `${dist}/testing`)
 for (const name of ['src', 'packages']) rmSync(`${dist}/${name}`, { recursive: true })
 for (const path of globSync('{src,packages/*/src}/**/*.*', { cwd: root })) {
   if (!path.endsWith('.ts')) cpSync(`${root}${path}`, `${dist}/${placeInDist(path)}`)
@@ -116,7 +116,7 @@ await build({
   entryPoints: {
     bin: `${root}src/bin.ts`,
     main: `${root}src/main.ts`,
-    testing: `${root}src/testing/create-sandbox.ts`,
+    testing: `${root}packages/sandbox/src/testing/create-sandbox.ts`,
   },
   outdir: dist,
   bundle: true,
@@ -129,7 +129,7 @@ await build({
 })
 // Node loads modules from CommonJS, but Jest does not.
 await build({
-  entryPoints: [`${root}src/testing/create-sandbox.ts`],
+  entryPoints: [`${root}packages/sandbox/src/testing/create-sandbox.ts`],
   outfile: `${dist}/testing.cjs`,
   bundle: true,
   platform: 'node',

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { encodeAddress } from '../../src/sandbox/encode-address.ts'
+import { encodeAddress } from '../../packages/sandbox/src/encode-address.ts'
 import { aDepositAddress } from '../../test/support/records.ts'
 import { startProcess } from '../../test/support/server-process.ts'
 import type { Row } from '../report.ts'

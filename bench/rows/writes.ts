@@ -1,6 +1,6 @@
 import type { Config } from '@bursar/base'
 import { customerScopes } from '@bursar/contract'
-import { encodeAddress } from '../../src/sandbox/encode-address.ts'
+import { encodeAddress } from '../../packages/sandbox/src/encode-address.ts'
 import { callUrl, fetchToken } from '../../test/support/harness.ts'
 import { type Listening, startProcess } from '../../test/support/server-process.ts'
 import type { Row } from '../report.ts'

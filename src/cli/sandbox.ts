@@ -5,8 +5,6 @@ import { ConfigError, openBackground, openLog, openMovableClock, systemTime } fr
 import { unlimitedGuesses } from '@bursar/oauth'
 import { createStore } from '@bursar/server/stores'
 import type { Command } from 'commander'
-import { bannerOf } from '../sandbox/banner.ts'
-import { acme } from '../sandbox/world.ts'
 import { type CommonOptions, configOf, newCommand } from './options.ts'
 import { type Output, printResult } from './output.ts'
 import { logCrashes } from './processes/crashes.ts'
@@ -49,7 +47,7 @@ export function sandboxCommand(output: Output): Command {
       const signalled = untilSignalled(log, { background })
       await createStore({ config, log, clock: systemTime.now })
       const { startService } = await import('@bursar/server')
-      const { openSandbox } = await import('../sandbox/sandbox.ts')
+      const { acme, bannerOf, openSandbox } = await import('@bursar/sandbox')
       const clock = openMovableClock()
       const print = process.env.LOG_LEVEL === undefined ? terminalLine() : undefined
       const start = () =>

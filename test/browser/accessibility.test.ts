@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe } from 'node:test'
 import { recordKinds as kinds } from '@bursar/contract'
-import { fixtureIds } from '../../src/sandbox/story.ts'
+import { fixtureIds } from '../../packages/sandbox/src/story.ts'
 import { untilHolds } from '../support/until.ts'
 import { axeFaults, browserTest, type ConsolePage, openBrowsing } from './support/browse.ts'
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { recordKinds } from '@bursar/contract'
 import { writeScope } from '../../packages/contract/src/operations/ingest/stored-records.ts'
-import { fixtureIds } from '../../src/sandbox/story.ts'
+import { fixtureIds } from '../../packages/sandbox/src/story.ts'
 import { operatorToken } from '../support/operator-token.ts'
 import { browserTest, openBrowsing } from './support/browse.ts'
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { fixtureIds } from '../../src/sandbox/story.ts'
+import { fixtureIds } from '../../packages/sandbox/src/story.ts'
 import { axeFaults, browserTest, openBrowsing } from './support/browse.ts'
 
 /** The one test with a browser in `npm test`; `npm run test:browser` runs the others. */

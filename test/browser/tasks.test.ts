@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { describe } from 'node:test'
 import type { Page } from 'playwright-core'
-import { fixtureIds } from '../../src/sandbox/story.ts'
+import { fixtureIds } from '../../packages/sandbox/src/story.ts'
 import { browserTest, type ConsolePage, openBrowsing } from './support/browse.ts'
 
 /**

@@ -12,9 +12,9 @@ import {
   resources,
   statusGuides,
 } from '@bursar/contract'
-import { bannerOf } from '../../src/sandbox/banner.ts'
-import { fixtureIds } from '../../src/sandbox/story.ts'
-import { worldRecords } from '../../src/sandbox/world.ts'
+import { bannerOf } from '@bursar/sandbox'
+import { fixtureIds } from '../../packages/sandbox/src/story.ts'
+import { worldRecords } from '../../packages/sandbox/src/world.ts'
 import { missingOptional } from '../../tools/complete-lock.ts'
 
 const read = (path: string) => readFileSync(path, 'utf8')

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import type { SampleCustomer } from '../../packages/sandbox/src/world.ts'
 import {
   AuthenticationError,
   type Bursar,
@@ -9,7 +10,6 @@ import {
   type ResponseInfo,
   ServerError,
 } from '../../sdk/src/index.ts'
-import type { SampleCustomer } from '../../src/sandbox/world.ts'
 import { aFiatAccount, anId } from '../support/records.ts'
 import { describeSandbox, ndjson } from '../support/sandbox-control.ts'
 import {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
+import { fixtureIds } from '../../packages/sandbox/src/story.ts'
 import {
   AuthenticationError,
   BadRequestError,
@@ -12,7 +13,6 @@ import {
   PermissionError,
   UnknownParameterError,
 } from '../../sdk/src/index.ts'
-import { fixtureIds } from '../../src/sandbox/story.ts'
 import { describeService } from '../support/describe-service.ts'
 import { acme } from '../support/harness.ts'
 import { withdrawal as anyWithdrawal } from '../support/operation-calls.ts'

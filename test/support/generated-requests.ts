@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { worldRecords } from '../../src/sandbox/world.ts'
+import { worldRecords } from '../../packages/sandbox/src/world.ts'
 import {
   type Document,
   type DocumentedParameter,

@@ -9,13 +9,13 @@ import {
   type MovableClock,
   systemTime,
 } from '@bursar/base'
+import { openSandbox } from '@bursar/sandbox'
 import { type ServiceDeps, type ServiceParts, startService } from '@bursar/server'
 import { createStore, openOperatorStores } from '@bursar/server/stores'
 import { pino } from 'pino'
 import { withPrimary } from '../../packages/postgres/src/cluster/with-primary.ts'
+import { acme, borealis, type SampleCustomer } from '../../packages/sandbox/src/world.ts'
 import type { UnsentAnswers } from '../../packages/server/src/server/connections/unsent-answers.ts'
-import { openSandbox } from '../../src/sandbox/sandbox.ts'
-import { acme, borealis, type SampleCustomer } from '../../src/sandbox/world.ts'
 import { checkAnswer } from './check-answers.ts'
 import {
   addressesOf,

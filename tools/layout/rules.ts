@@ -262,9 +262,10 @@ export const keptSmall: Readonly<Record<string, string>> = {
   'packages/server/src/pipeline/': 'a step of the pipeline',
   'packages/server/src/server/': 'one thing that every request or answer passes',
   'packages/intake/src/requests/precondition.ts': 'If-Match and If-None-Match of every write',
-  'src/sandbox/deposit-instructions.ts': 'one file for each kind of record',
-  'src/sandbox/issuer-quotes.ts': 'one file for each kind of record',
-  'src/testing/sandbox-process.ts': 'the build puts it in the place of sandbox-here.ts',
+  'packages/sandbox/src/deposit-instructions.ts': 'one file for each kind of record',
+  'packages/sandbox/src/issuer-quotes.ts': 'one file for each kind of record',
+  'packages/sandbox/src/testing/sandbox-process.ts':
+    'the build puts it in the place of sandbox-here.ts',
   'packages/server/src/works/withdrawal-fees/': 'the work of one operation',
   'console/src/parts/frame/error-boundary.tsx': 'what is left when a screen fails',
   'console/src/parts/frame/shortcuts.tsx': 'every key that the console takes',

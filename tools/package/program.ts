@@ -3,4 +3,4 @@
 export const runProgram = async () => (await import('../../src/cli/run-program.ts')).runProgram()
 
 export const startSandboxHere = async () =>
-  (await import('../../src/testing/sandbox-here.ts')).startSandboxHere()
+  (await import('../../packages/sandbox/src/testing/sandbox-here.ts')).startSandboxHere()

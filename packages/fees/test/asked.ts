@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { CryptoNetwork } from '@bursar/base'
-import { encodeAddress } from '../../../src/sandbox/encode-address.ts'
+import { encodeAddress } from '../../sandbox/src/encode-address.ts'
 import type { FeeBasis } from '../src/fee-basis.ts'
 import { type QuotedFee, type QuoteRequest, quoteFee } from '../src/quote-fee.ts'
 import { now } from './sample-basis.ts'

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { cryptoNetworks } from '@bursar/base'
 import { type RecordInput, type RecordKind, recordKinds } from '@bursar/contract'
-import { encodeAddress } from '../../../src/sandbox/encode-address.ts'
 import { requiredMembers } from '../../../test/support/contract.ts'
 import { resourceOf, rules } from '../../../test/support/record-store.ts'
 import {
@@ -13,6 +12,7 @@ import {
   samples,
   someDepositInstructions,
 } from '../../../test/support/records.ts'
+import { encodeAddress } from '../../sandbox/src/encode-address.ts'
 import { recordCheck } from '../src/check.ts'
 import { renderRecord } from '../src/render.ts'
 

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { asTenant, type ListView, recordKinds } from '@bursar/contract'
-import { worldRecords } from '../../../src/sandbox/world.ts'
 import { openTestStore, resourceOf, type TestStore } from '../../../test/support/record-store.ts'
 import {
   aDepositAddress,
@@ -14,6 +13,7 @@ import { firstPage } from '../../../test/support/selection.ts'
 import { testStore } from '../../../test/support/test-database.ts'
 import { fiatAccount } from '../../contract/src/resources/fiat-account.ts'
 import { statement } from '../../contract/src/resources/statement.ts'
+import { worldRecords } from '../../sandbox/src/world.ts'
 import type { ImportReport } from '../src/files/import-file.ts'
 
 let tested: TestStore

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { limits } from '@bursar/base'
-import { fixtureIds } from '../../../src/sandbox/story.ts'
 import { auditOf } from '../../../test/support/audit.ts'
 import { startTestService, type TestService } from '../../../test/support/harness.ts'
 import { operatorToken } from '../../../test/support/operator-token.ts'
 import { systemMs, until } from '../../../test/support/until.ts'
 import { takeTime } from '../../../test/support/virtual-time.ts'
+import { fixtureIds } from '../../sandbox/src/story.ts'
 import { startProcess } from './support/process.ts'
 
 /** Persons who sign in at a trusted issuer, and what their rights let them do. */

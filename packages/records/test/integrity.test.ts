@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { asTenant, recordKinds, resources } from '@bursar/contract'
 import { checkStored } from '@bursar/intake'
-import { worldRecords } from '../../../src/sandbox/world.ts'
 import { openTestStore, type TestStore } from '../../../test/support/record-store.ts'
 import { aFiatAccount, anId, aStatement } from '../../../test/support/records.ts'
 import { firstPage } from '../../../test/support/selection.ts'
 import { flipped } from '../../../test/support/test-sealing.ts'
 import { fiatAccount } from '../../contract/src/resources/fiat-account.ts'
+import { worldRecords } from '../../sandbox/src/world.ts'
 import { StoreDamaged } from '../src/unavailable.ts'
 
 let tested: TestStore

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import type { SampleCustomer } from '../../../src/sandbox/world.ts'
 import { acme, borealis } from '../../../test/support/harness.ts'
 import { isLong } from '../../../test/support/long.ts'
 import {
   type ControlledSandbox,
   startControlledSandbox,
 } from '../../../test/support/sandbox-control.ts'
+import type { SampleCustomer } from '../../sandbox/src/world.ts'
 import { lawIds } from '../src/laws.ts'
 import { allStatements } from '../src/statements/all-statements.ts'
 import { type VerifyOptions, verifyTarget } from '../src/verify-target.ts'

@@ -74,9 +74,9 @@ function addPayouts(copy: Copy): void {
   repeatLines(copy, 'packages/contract/src/operations/index.ts')
   addToContract(copy)
   // 7
-  copyRenamed(copy, 'src/sandbox/issuer-quotes.ts', 'src/sandbox/payouts.ts')
-  repeatLines(copy, 'src/sandbox/world.ts')
-  repeatLines(copy, 'src/sandbox/story.ts')
+  copyRenamed(copy, 'packages/sandbox/src/issuer-quotes.ts', 'packages/sandbox/src/payouts.ts')
+  repeatLines(copy, 'packages/sandbox/src/world.ts')
+  repeatLines(copy, 'packages/sandbox/src/story.ts')
   // 9. The model of the walk law makes the records of both kinds alike.
   const model = 'packages/server/test/contract/walk-law.test.ts'
   insertBefore(copy, model, `    case 'issuer-quote-executions'`, `    case 'payouts':`)

@@ -2,8 +2,6 @@ import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
 import { operatorScopes, type RecordInput, type RecordKind, recordKinds } from '@bursar/contract'
 import { importEntries } from '@bursar/intake'
-import { encodeAddress } from '../../../../src/sandbox/encode-address.ts'
-import { worldRecords } from '../../../../src/sandbox/world.ts'
 import { describeService } from '../../../../test/support/describe-service.ts'
 import { acme, borealis, type Called } from '../../../../test/support/harness.ts'
 import {
@@ -17,6 +15,8 @@ import { operatorToken } from '../../../../test/support/operator-token.ts'
 import { itemsOf, readAllPages } from '../../../../test/support/read-all-pages.ts'
 import { resourceOf, rules } from '../../../../test/support/record-store.ts'
 import type { Filter, ListOperation } from '../../../contract/src/operation.ts'
+import { encodeAddress } from '../../../sandbox/src/encode-address.ts'
+import { worldRecords } from '../../../sandbox/src/world.ts'
 
 const service = describeService()
 

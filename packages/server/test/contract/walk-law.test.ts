@@ -6,7 +6,6 @@ import { customerScopes, type ListOperation, type RecordInput } from '@bursar/co
 import { importEntries } from '@bursar/intake'
 import { createSampleClient } from '@bursar/oauth'
 import fc from 'fast-check'
-import { encodeAddress } from '../../../../src/sandbox/encode-address.ts'
 import { describeService } from '../../../../test/support/describe-service.ts'
 import { isLong } from '../../../../test/support/long.ts'
 import { lists, type Pairs, pathOf } from '../../../../test/support/operation-calls.ts'
@@ -20,6 +19,7 @@ import {
   someDepositInstructions,
 } from '../../../../test/support/records.ts'
 import { testStore } from '../../../../test/support/test-database.ts'
+import { encodeAddress } from '../../../sandbox/src/encode-address.ts'
 
 /**
  * The paging law (decisions, section 3): a client reads all pages while others write. A record that

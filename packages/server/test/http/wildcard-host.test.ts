@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { networkInterfaces } from 'node:os'
 import { test } from 'node:test'
-import { bannerOf } from '../../../../src/sandbox/banner.ts'
+import { bannerOf } from '@bursar/sandbox'
 import { configOf, startTestService } from '../../../../test/support/harness.ts'
 
 const hasIpv6 = Object.values(networkInterfaces()).some((addresses) =>

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { fixtureIds } from '../../../../../src/sandbox/story.ts'
 import { describeService } from '../../../../../test/support/describe-service.ts'
 import { operatorToken } from '../../../../../test/support/operator-token.ts'
 import { aFiatAccount, anId } from '../../../../../test/support/records.ts'
+import { fixtureIds } from '../../../../sandbox/src/story.ts'
 
 const scopes = [
   'ingest:read_record',

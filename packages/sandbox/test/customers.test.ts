@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { SampleCustomer } from '../../src/sandbox/world.ts'
-import { assertProblem } from '../support/assert-answer.ts'
-import { fetchToken } from '../support/harness.ts'
-import { isLong } from '../support/long.ts'
-import { lists, pathOf, withdrawal } from '../support/operation-calls.ts'
-import { operatorToken } from '../support/operator-token.ts'
-import { itemsOf, readAllPages } from '../support/read-all-pages.ts'
-import { aFiatAccount, anId } from '../support/records.ts'
+import { assertProblem } from '../../../test/support/assert-answer.ts'
+import { fetchToken } from '../../../test/support/harness.ts'
+import { isLong } from '../../../test/support/long.ts'
+import { lists, pathOf, withdrawal } from '../../../test/support/operation-calls.ts'
+import { operatorToken } from '../../../test/support/operator-token.ts'
+import { itemsOf, readAllPages } from '../../../test/support/read-all-pages.ts'
+import { aFiatAccount, anId } from '../../../test/support/records.ts'
 import {
   accountIds,
   describeSandbox,
   ndjson,
   startControlledSandbox,
-} from '../support/sandbox-control.ts'
+} from '../../../test/support/sandbox-control.ts'
+import type { SampleCustomer } from '../src/world.ts'
 
 const sandbox = describeSandbox()
 

@@ -5,7 +5,7 @@ import { loadConfig, openLog, openMovableClock, systemTime } from '@bursar/base'
 import { unlimitedGuesses } from '@bursar/oauth'
 import { startService } from '@bursar/server'
 import { createStore } from '@bursar/server/stores'
-import { openSandbox } from '../sandbox/sandbox.ts'
+import { openSandbox } from '../sandbox.ts'
 import type { RunningSandbox } from './control-client.ts'
 
 /** A sandbox in this process, over a store in a temporary folder. It has no customer yet. */

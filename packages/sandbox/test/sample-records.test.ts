@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { DAY_MICROS, largest, parseDecimal, parseInstant } from '@bursar/base'
 import { type RecordInput, resources } from '@bursar/contract'
-import { recordCheck } from '../../packages/intake/src/check.ts'
-import { currentRecords, displayNames, sampleLives, worldLives } from '../../src/sandbox/world.ts'
-import { rules } from '../support/record-store.ts'
+import { rules } from '../../../test/support/record-store.ts'
+import { recordCheck } from '../../intake/src/check.ts'
+import { currentRecords, displayNames, sampleLives, worldLives } from '../src/world.ts'
 
 const microsOf = (text: unknown) => parseInstant(String(text))?.micros ?? 0n
 const now = microsOf('2026-11-25T21:20:00Z')

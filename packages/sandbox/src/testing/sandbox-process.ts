@@ -6,7 +6,7 @@ import type { RunningSandbox } from './control-client.ts'
 
 /** A sandbox in a separate process, which the package's command starts in the right Node. */
 export async function startSandboxProcess(): Promise<RunningSandbox> {
-  const command = fileURLToPath(new URL('../bin.js', import.meta.url))
+  const command = fileURLToPath(new URL('../../../bin.js', import.meta.url))
   // The channel ends the sandbox when this process is killed.
   const child = spawn(process.execPath, [command, 'sandbox', '--port', '0', '--json'], {
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],

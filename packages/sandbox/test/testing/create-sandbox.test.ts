@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { callUrl, fetchToken } from '../../../../test/support/harness.ts'
+import { aFiatAccount, anId } from '../../../../test/support/records.ts'
+import { systemMs } from '../../../../test/support/until.ts'
 import { createSandbox, type Sandbox, SandboxError } from '../../src/testing/create-sandbox.ts'
-import { callUrl, fetchToken } from '../support/harness.ts'
-import { aFiatAccount, anId } from '../support/records.ts'
-import { systemMs } from '../support/until.ts'
 
 let sandbox: Sandbox
 before(async () => {

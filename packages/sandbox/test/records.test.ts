@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { limits } from '@bursar/base'
 import { recordKinds } from '@bursar/contract'
-import { assertProblem } from '../support/assert-answer.ts'
-import { aFiatAccount, anId, samples } from '../support/records.ts'
-import { accountIds, describeSandbox, ndjson } from '../support/sandbox-control.ts'
+import { assertProblem } from '../../../test/support/assert-answer.ts'
+import { aFiatAccount, anId, samples } from '../../../test/support/records.ts'
+import { accountIds, describeSandbox, ndjson } from '../../../test/support/sandbox-control.ts'
 
 const sandbox = describeSandbox()
 

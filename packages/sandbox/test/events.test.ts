@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { recordKinds } from '@bursar/contract'
-import { samples } from '../support/records.ts'
-import { describeSandbox, ndjson } from '../support/sandbox-control.ts'
+import { samples } from '../../../test/support/records.ts'
+import { describeSandbox, ndjson } from '../../../test/support/sandbox-control.ts'
 
 const sandbox = describeSandbox()
 

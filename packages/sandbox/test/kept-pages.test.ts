@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { openMovableClock, systemTime } from '@bursar/base'
-import type { SampleCustomer } from '../../src/sandbox/world.ts'
-import { aFiatAccount, anId } from '../support/records.ts'
-import { accountIds, describeSandbox, ndjson } from '../support/sandbox-control.ts'
+import { aFiatAccount, anId } from '../../../test/support/records.ts'
+import { accountIds, describeSandbox, ndjson } from '../../../test/support/sandbox-control.ts'
+import type { SampleCustomer } from '../src/world.ts'
 
 /** The clock stands still, so that every change has the same time. */
 const now = systemTime.now()

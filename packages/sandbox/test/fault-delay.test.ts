@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Customers } from '../../src/sandbox/control/control-customers.ts'
-import { openFaults } from '../../src/sandbox/control/control-faults.ts'
-import { takeTime } from '../support/virtual-time.ts'
+import { takeTime } from '../../../test/support/virtual-time.ts'
+import type { Customers } from '../src/control/control-customers.ts'
+import { openFaults } from '../src/control/control-faults.ts'
 
 test('a delay ends when the sandbox closes', async () => {
   const faults = openFaults({} as Customers)

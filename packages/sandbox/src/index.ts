@@ -1,0 +1,3 @@
+export { bannerOf } from './banner.ts'
+export { openSandbox } from './sandbox.ts'
+export { acme } from './world.ts'
