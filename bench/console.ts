@@ -9,7 +9,7 @@ import { measure } from './distribution.ts'
  * the same cores: from an empty cache in an open window, after a click, and after a paste.
  */
 const TIMES = Number(process.env.TIMES ?? 20)
-const sandbox = await startProcess(['src/main.ts', 'sandbox', '--json', '--port', '0'])
+const sandbox = await startProcess(['packages/cli/src/main.ts', 'sandbox', '--json', '--port', '0'])
 const browser = await chromium.launch({ executablePath: chromiumPath, args: chromiumFlags })
 const address = `${sandbox.url}/console/#/list/statements?customer=acme&limit=20`
 const open = async () => {

@@ -12,7 +12,7 @@ const STARTS = Number(process.env.STARTS ?? 5)
 const CALLS = Number(process.env.CALLS ?? 100)
 
 if (process.env.MOCKS !== undefined) await measureMockServers(process.env.MOCKS, STARTS)
-const start = () => startProcess(['src/main.ts', 'sandbox', '--json', '--port', '0'])
+const start = () => startProcess(['packages/cli/src/main.ts', 'sandbox', '--json', '--port', '0'])
 
 await measure('start', STARTS, async () => (await start()).stop)
 const sandbox = await start()

@@ -26,8 +26,8 @@ import type { Metafile, Plugin } from 'esbuild'
 const root = fileURLToPath(new URL('..', import.meta.url))
 const dist = `${root}dist`
 
-/** The built package has the folders of the packages, or of `src`, in one folder. */
-const placeInDist = (path: string): string | undefined => /^(?:packages|src)\/(.*)$/.exec(path)?.[1]
+/** The built package has the folders of the packages in one folder. */
+const placeInDist = (path: string): string | undefined => /^packages\/(.*)$/.exec(path)?.[1]
 
 /** A bundle lies in the folder itself, and still finds what lay beside each module. */
 const filesBesideModules: Plugin = {
@@ -78,8 +78,8 @@ const declare = ['-p', 'tsconfig.build.json', '--emitDeclarationOnly']
 execFileSync('tsc', declare, { cwd: root, stdio: 'inherit' })
 // The package exports the types of `testing` only.
 renameSync(`${dist}/packages/sandbox/src/testing`, `${dist}/testing`)
-for (const name of ['src', 'packages']) rmSync(`${dist}/${name}`, { recursive: true })
-for (const path of globSync('{src,packages/*/src}/**/*.*', { cwd: root })) {
+rmSync(`${dist}/packages`, { recursive: true })
+for (const path of globSync('packages/*/src/**/*.*', { cwd: root })) {
   if (!path.endsWith('.ts')) cpSync(`${root}${path}`, `${dist}/${placeInDist(path)}`)
 }
 writeFileSync(`${dist}/own-node.json`, `${JSON.stringify(nodePackages(), null, 2)}\n`)
@@ -114,8 +114,8 @@ const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16
 writeFileSync(`${dist}/program.cjs`, script.replaceAll(/[^\0-\x7f]/g, escaped))
 await build({
   entryPoints: {
-    bin: `${root}src/bin.ts`,
-    main: `${root}src/main.ts`,
+    bin: `${root}packages/cli/src/bin.ts`,
+    main: `${root}packages/cli/src/main.ts`,
     testing: `${root}packages/sandbox/src/testing/create-sandbox.ts`,
   },
   outdir: dist,

@@ -127,7 +127,7 @@ function directionFaults(file: string): string[] {
 function nameFaults(): string[] {
   const nameOf = (file: string) => basename(file).replace(/\.tsx?$/, '')
   const named = files.filter(
-    (file) => !file.startsWith('src/cli/') && !entryNames.includes(nameOf(file)),
+    (file) => !file.startsWith('packages/cli/src/') && !entryNames.includes(nameOf(file)),
   )
   return [...Map.groupBy(named, nameOf)]
     .filter(([, same]) => same.length > 1)
@@ -172,7 +172,7 @@ function spreadFaults(file: string): string[] {
     )
 }
 
-/** `src/bin.ts` runs on every Node, before the program, and must import nothing of it. */
+/** `packages/cli/src/bin.ts` runs on every Node, before the program, and must import nothing of it. */
 function timerFaults(file: string): string[] {
   if (file === 'packages/base/src/background.ts' || file === timeFile) return []
   const text = readFileSync(file, 'utf8')

@@ -131,9 +131,13 @@ async function take(browser: Browser, theme: 'light' | 'dark'): Promise<void> {
   }
 }
 
-const sandbox = spawn(process.execPath, ['src/main.ts', 'sandbox', '--port', '0', '--json'], {
-  stdio: ['ignore', 'pipe', 'inherit'],
-})
+const sandbox = spawn(
+  process.execPath,
+  ['packages/cli/src/main.ts', 'sandbox', '--port', '0', '--json'],
+  {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  },
+)
 const [banner] = await once(createInterface(sandbox.stdout), 'line')
 const { url } = JSON.parse(banner)
 const browser = await chromium.launch({

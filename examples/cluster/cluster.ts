@@ -29,7 +29,7 @@ const { values: options } = parseArgs({
   },
 })
 
-const main = new URL('../../src/main.ts', import.meta.url).pathname
+const main = new URL('../../packages/cli/src/main.ts', import.meta.url).pathname
 const names: readonly string[] = ['one', 'two', 'three']
 const nodeNames: readonly string[] = ['primary', 'standby one', 'standby two']
 const folder = mkdtempSync(join(tmpdir(), 'bursar-cluster-'))

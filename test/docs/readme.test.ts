@@ -14,7 +14,7 @@ let answers: string[]
 const steps = consoleSteps(readme)
 
 before(async () => {
-  sandbox = await startProcess(['src/main.ts', 'sandbox', '--json', '--port', '0'])
+  sandbox = await startProcess(['packages/cli/src/main.ts', 'sandbox', '--json', '--port', '0'])
   // A free port, so that tests run beside each other and beside a developer's sandbox.
   const here = steps.map((step) => ({
     ...step,

@@ -11,7 +11,7 @@ import { untilHolds } from '../support/until.ts'
 import { withoutAuditHeads } from '../support/without-audit-heads.ts'
 import { listeningPorts, socketsOf } from './support/listening-ports.ts'
 
-const main = new URL('../../src/main.ts', import.meta.url).pathname
+const main = new URL('../../packages/cli/src/main.ts', import.meta.url).pathname
 
 let program: Program | undefined
 const sockets: Socket[] = []

@@ -28,10 +28,10 @@ for (const words of [
   'migrate --check',
 ]) {
   test(`${words} says that it may open too few files, or succeeds`, () => {
-    execFileSync(process.execPath, ['src/main.ts', 'migrate'], { env })
+    execFileSync(process.execPath, ['packages/cli/src/main.ts', 'migrate'], { env })
     let refusals = 0
     for (let limit = NODE_NEEDS; limit <= ENOUGH; limit += 1) {
-      const script = `ulimit -n ${limit}; exec "${process.execPath}" src/main.ts ${words}`
+      const script = `ulimit -n ${limit}; exec "${process.execPath}" packages/cli/src/main.ts ${words}`
       const ran = spawnSync('bash', ['-c', script], { env, encoding: 'utf8' })
       if (ran.status === 0) break
       assert.deepEqual([ran.status, ran.stderr], [1, sentence], `with ${limit} descriptors`)

@@ -16,7 +16,7 @@ const { PATH = '' } = process.env
 
 async function runUnread(words: readonly string[], reader: 'full disk' | 'has left') {
   const full = openSync('/dev/full', 'w')
-  const child = spawn(process.execPath, ['src/main.ts', ...words], {
+  const child = spawn(process.execPath, ['packages/cli/src/main.ts', ...words], {
     env: { PATH, ...env },
     stdio: ['ignore', reader === 'full disk' ? full : 'pipe', 'pipe'],
   })

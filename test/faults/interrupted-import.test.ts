@@ -38,7 +38,7 @@ test('Ctrl-C at a terminal shows the cursor again', {
   const path = join(folder, 'many.ndjson')
   const records = Array.from({ length: 100_000 }, (_, at) => aFiatAccount({ id: anId(at) }))
   writeFileSync(path, records.map((record) => `${JSON.stringify(record)}\n`).join(''))
-  const command = `'${process.execPath}' src/main.ts import fiat-accounts '${path}'`
+  const command = `'${process.execPath}' packages/cli/src/main.ts import fiat-accounts '${path}'`
   // `script` gives the command a terminal; its stdin is what the operator types.
   const terminal = spawn('script', ['--quiet', '--return', '--command', command, '/dev/null'], {
     env: { ...process.env, DATABASE_URL },

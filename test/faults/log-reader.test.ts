@@ -8,7 +8,7 @@ import { openPlace, temporaryFolder } from '../support/harness.ts'
 import { rawRequest } from '../support/raw-request.ts'
 import { until } from '../support/until.ts'
 
-const main = new URL('../../src/main.ts', import.meta.url).pathname
+const main = new URL('../../packages/cli/src/main.ts', import.meta.url).pathname
 const { PATH = '' } = process.env
 
 const started: ChildProcess[] = []

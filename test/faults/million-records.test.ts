@@ -49,7 +49,7 @@ function badLine(at: number): string {
 }
 
 async function importWith(folder: string, options: readonly string[]) {
-  const words = ['src/main.ts', 'import', 'fiat-accounts', ...options]
+  const words = ['packages/cli/src/main.ts', 'import', 'fiat-accounts', ...options]
   const child = spawn(process.execPath, words, {
     env: { ...process.env, DATABASE_URL: `sqlite:${join(folder, 'bursar.db')}` },
     stdio: ['ignore', 'ignore', 'ignore'],

@@ -93,7 +93,11 @@ test('serve refuses a store with public secrets of a sandbox', limited, async ()
   for (const id of ['acme_sandbox', 'borealis_sandbox', 'console_sandbox']) {
     assert.ok(errors.includes(id), id)
   }
-  const shell = spawnSync('sh', ['-c', `"$0" src/main.ts ${command}`, process.execPath])
+  const shell = spawnSync('sh', [
+    '-c',
+    `"$0" packages/cli/src/main.ts ${command}`,
+    process.execPath,
+  ])
   const lines = String(shell.stdout).trim().split('\n')
   assert.deepEqual([shell.status, lines.length], [0, 4], String(shell.stderr))
   const program = startProgram(['serve', '--json'], { env, mustExist: true })

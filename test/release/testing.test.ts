@@ -13,7 +13,7 @@ let sandbox: Listening
 let answers: string[]
 
 before(async () => {
-  sandbox = await startProcess(['src/main.ts', 'sandbox', '--json', '--port', '0'])
+  sandbox = await startProcess(['packages/cli/src/main.ts', 'sandbox', '--json', '--port', '0'])
   const here = steps.map((step) => ({
     ...step,
     command: step.command.replaceAll('http://127.0.0.1:8080', sandbox.url),

@@ -20,7 +20,7 @@ export type Program = {
   kill(signal?: NodeJS.Signals): Promise<number | null>
 }
 
-export const main = new URL('../../src/main.ts', import.meta.url).pathname
+export const main = new URL('../../packages/cli/src/main.ts', import.meta.url).pathname
 
 /** PATH, and what the setup of the run has set: caches, patient deadlines, a folder in memory. */
 const { PATH = '', NODE_COMPILE_CACHE, NODE_OPTIONS, TMPDIR } = process.env

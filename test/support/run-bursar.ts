@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream'
 import { printableLines } from '@bursar/base'
-import type { Output } from '../../src/cli/output.ts'
-import { programOf } from '../../src/cli/program.ts'
-import { runCommand } from '../../src/cli/run-command.ts'
+import type { Output } from '../../packages/cli/src/output.ts'
+import { programOf } from '../../packages/cli/src/program.ts'
+import { runCommand } from '../../packages/cli/src/run-command.ts'
 import { testMasterKey } from './test-database.ts'
 
 /** Commands that run beside each other end in any order. The last one restores the environment. */

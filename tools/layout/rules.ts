@@ -255,8 +255,8 @@ export const adapterParts = ['session', 'dialect', 'page-query', 'fee-quotes', '
 
 /** Small files with one importer that remain files, and why. */
 export const keptSmall: Readonly<Record<string, string>> = {
-  'src/main.ts': 'bin.ts runs on every Node, and imports it on the right one',
-  'src/cli/': 'one file for each command',
+  'packages/cli/src/main.ts': 'bin.ts runs on every Node, and imports it on the right one',
+  'packages/cli/src/': 'one file for each command',
   'packages/contract/src/operations/': 'a declaration',
   'packages/fees/src/sources/networks/': 'one file for each family of networks',
   'packages/server/src/pipeline/': 'a step of the pipeline',

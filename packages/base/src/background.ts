@@ -108,7 +108,7 @@ export const jobs = {
   },
   'watch-npm': {
     does: 'ends a server whose npm was killed',
-    in: 'src/cli/processes/signals.ts',
+    in: 'packages/cli/src/processes/signals.ts',
     everyMs: limits.parentCheckMs,
   },
 } as const satisfies Readonly<Record<string, Job>>

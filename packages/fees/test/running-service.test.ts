@@ -183,10 +183,14 @@ test('SIGHUP replaces the schedule unless the new one has faults, and logs sourc
   const folder = temporaryFolder()
   const schedule = join(folder, 'fees.json')
   writeFileSync(schedule, '{}')
-  const child = spawn(process.execPath, ['src/main.ts', 'sandbox', '--port', '0', '--json'], {
-    env: { ...process.env, BURSAR_FEE_SCHEDULE: schedule, LOG_LEVEL: 'info' },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
+  const child = spawn(
+    process.execPath,
+    ['packages/cli/src/main.ts', 'sandbox', '--port', '0', '--json'],
+    {
+      env: { ...process.env, BURSAR_FEE_SCHEDULE: schedule, LOG_LEVEL: 'info' },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  )
   t.after(async () => {
     child.kill('SIGTERM')
     await once(child, 'exit')

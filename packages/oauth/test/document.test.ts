@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { clientCommand } from '../../../src/cli/client/client.ts'
-import { keysCommand } from '../../../src/cli/keys.ts'
 import { parseTrustedIssuers } from '../../base/src/settings/trusted-issuers.ts'
+import { clientCommand } from '../../cli/src/client/client.ts'
+import { keysCommand } from '../../cli/src/keys.ts'
 import { oauthWorld } from './support/oauth-world.ts'
 
 const page = readFileSync(new URL('../../../docs/oauth.md', import.meta.url), 'utf8')

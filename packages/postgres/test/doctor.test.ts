@@ -3,7 +3,6 @@ import { randomBytes } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
 import { type Clock, loadConfig, systemTime } from '@bursar/base'
 import { lastArchivedAt } from '@bursar/server/stores'
-import { backupCheck } from '../../../src/doctor/backup-check.ts'
 import {
   durableSettings,
   type PostgresServer,
@@ -18,6 +17,7 @@ import {
   testStore,
 } from '../../../test/support/test-database.ts'
 import { until } from '../../../test/support/until.ts'
+import { backupCheck } from '../../cli/src/doctor/backup-check.ts'
 import { openStateless } from '../src/cluster/with-primary.ts'
 import { postgresChecks } from '../src/inspect/postgres-checks.ts'
 import { migratePostgres } from '../src/schema/migrate.ts'

@@ -57,7 +57,7 @@ export type WriterOptions = {
 
 /** The program in the repository or, built, in the package. */
 function programPath(): string {
-  const paths = ['../../../../src/main.ts', '../../../main.js'].map((path) =>
+  const paths = ['../../../cli/src/main.ts', '../../../main.js'].map((path) =>
     fileURLToPath(new URL(path, import.meta.url)),
   )
   return paths.find(existsSync) ?? ''

@@ -18,28 +18,22 @@ import { eventKinds, resources } from '@bursar/contract'
 import { createSampleClient } from '@bursar/oauth'
 import { createStore, openOperatorStores, type Stores } from '@bursar/server/stores'
 import { create } from 'tar'
-import { fiatAccount } from '../../packages/contract/src/resources/fiat-account.ts'
-import {
-  acme,
-  aQuote,
-  aWithdrawal,
-  idOf,
-  wallet,
-} from '../../packages/records/test/support/quotes.ts'
-import { describeEvent } from '../../packages/server/src/works/events/describe-event.ts'
-import { backupCommand } from '../../src/cli/backup/backup.ts'
-import { reconcileCommand } from '../../src/cli/backup/reconcile.ts'
-import { restoreCommand } from '../../src/cli/backup/restore.ts'
-import { erasuresCommand } from '../../src/cli/customer/list-erasures.ts'
-import { eraseCustomer } from '../../src/cli/customer/run-erasure.ts'
-import { feeCommand } from '../../src/cli/fee.ts'
-import { auditOf } from '../support/audit.ts'
-import { configOf, temporaryFolder } from '../support/harness.ts'
-import { take } from '../support/record-store.ts'
-import { aDepositAddress, aFiatAccount, anId } from '../support/records.ts'
-import { collectOutput, runBursar } from '../support/run-bursar.ts'
-import { storeDisabled } from '../support/store-disabled.ts'
-import { flipped } from '../support/test-sealing.ts'
+import { auditOf } from '../../../test/support/audit.ts'
+import { configOf, temporaryFolder } from '../../../test/support/harness.ts'
+import { take } from '../../../test/support/record-store.ts'
+import { aDepositAddress, aFiatAccount, anId } from '../../../test/support/records.ts'
+import { collectOutput, runBursar } from '../../../test/support/run-bursar.ts'
+import { storeDisabled } from '../../../test/support/store-disabled.ts'
+import { flipped } from '../../../test/support/test-sealing.ts'
+import { fiatAccount } from '../../contract/src/resources/fiat-account.ts'
+import { acme, aQuote, aWithdrawal, idOf, wallet } from '../../records/test/support/quotes.ts'
+import { describeEvent } from '../../server/src/works/events/describe-event.ts'
+import { backupCommand } from '../src/backup/backup.ts'
+import { reconcileCommand } from '../src/backup/reconcile.ts'
+import { restoreCommand } from '../src/backup/restore.ts'
+import { erasuresCommand } from '../src/customer/list-erasures.ts'
+import { eraseCustomer } from '../src/customer/run-erasure.ts'
+import { feeCommand } from '../src/fee.ts'
 
 const folder = temporaryFolder()
 after(() => rmSync(folder, { recursive: true, force: true }))

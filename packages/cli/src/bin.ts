@@ -44,7 +44,7 @@ function hideSqliteWarning(): void {
 }
 
 function runIn(node: string): void {
-  const main = fileURLToPath(new URL('./main.js', import.meta.url))
+  const main = fileURLToPath(new URL('../../main.js', import.meta.url))
   // The channel tells the program when this process is killed.
   const child = spawn(node, [main, ...process.argv.slice(2)], {
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],

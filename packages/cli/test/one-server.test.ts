@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { temporaryFolder } from '../support/harness.ts'
-import { runBursar } from '../support/run-bursar.ts'
+import { temporaryFolder } from '../../../test/support/harness.ts'
+import { runBursar } from '../../../test/support/run-bursar.ts'
 
 const words = ['serve', '--create', '--port', '0']
 

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { after, before, describe, test } from 'node:test'
-import { openPlace, startServiceAt } from '../support/harness.ts'
-import { runProgram, startProgram } from '../support/program.ts'
-import { anId } from '../support/records.ts'
-import { runBursar } from '../support/run-bursar.ts'
-import { stepNames } from '../support/schema-steps.ts'
-import { openTestDatabase, type TestDatabase } from '../support/test-database.ts'
+import { openPlace, startServiceAt } from '../../../test/support/harness.ts'
+import { runProgram, startProgram } from '../../../test/support/program.ts'
+import { anId } from '../../../test/support/records.ts'
+import { runBursar } from '../../../test/support/run-bursar.ts'
+import { stepNames } from '../../../test/support/schema-steps.ts'
+import { openTestDatabase, type TestDatabase } from '../../../test/support/test-database.ts'
 
 /** Sets PostgreSQL up with the program, as an operator does. */
 

@@ -5,11 +5,11 @@ import { describe, type TestContext, test } from 'node:test'
 import { type Config, limits, openLog } from '@bursar/base'
 import { type PrometheusContentType, Registry } from '@prometheus-io/client'
 import { pino } from 'pino'
-import { openInterruption } from '../../src/cli/processes/interruption.ts'
-import { mergeWithOthers } from '../../src/cli/processes/merged-metrics.ts'
-import { untilSignalled } from '../../src/cli/processes/signals.ts'
-import { superviseWorkers } from '../../src/cli/processes/workers.ts'
-import { takeTime } from '../support/virtual-time.ts'
+import { takeTime } from '../../../test/support/virtual-time.ts'
+import { openInterruption } from '../src/processes/interruption.ts'
+import { mergeWithOthers } from '../src/processes/merged-metrics.ts'
+import { untilSignalled } from '../src/processes/signals.ts'
+import { superviseWorkers } from '../src/processes/workers.ts'
 
 const names = ['SIGTERM', 'SIGINT', 'SIGHUP', 'exit'] as const
 

@@ -3,9 +3,9 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
-import { temporaryFolder } from '../support/harness.ts'
-import { aDepositAddress, anId } from '../support/records.ts'
-import { runBursar } from '../support/run-bursar.ts'
+import { temporaryFolder } from '../../../test/support/harness.ts'
+import { aDepositAddress, anId } from '../../../test/support/records.ts'
+import { runBursar } from '../../../test/support/run-bursar.ts'
 
 test('doctor and migrate list the addresses that two customers had before there was an owner', async (t) => {
   const folder = temporaryFolder()

@@ -3,11 +3,11 @@ import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { asTenant } from '@bursar/contract'
-import { aQuote, idOf, wallet } from '../../packages/records/test/support/quotes.ts'
-import { openSqliteFeeQuotes } from '../../packages/sqlite/src/fee-quotes.ts'
-import { temporaryFolder } from '../support/harness.ts'
-import { runBursar } from '../support/run-bursar.ts'
-import { systemMs } from '../support/until.ts'
+import { temporaryFolder } from '../../../test/support/harness.ts'
+import { runBursar } from '../../../test/support/run-bursar.ts'
+import { systemMs } from '../../../test/support/until.ts'
+import { aQuote, idOf, wallet } from '../../records/test/support/quotes.ts'
+import { openSqliteFeeQuotes } from '../../sqlite/src/fee-quotes.ts'
 
 const folder = temporaryFolder()
 const store = `sqlite:${join(folder, 'bursar.db')}`

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
-import { openPlace, temporaryFolder } from '../support/harness.ts'
-import { runProgram } from '../support/program.ts'
-import { aFiatAccount, anId } from '../support/records.ts'
-import { runBursar } from '../support/run-bursar.ts'
+import { openPlace, temporaryFolder } from '../../../test/support/harness.ts'
+import { runProgram } from '../../../test/support/program.ts'
+import { aFiatAccount, anId } from '../../../test/support/records.ts'
+import { runBursar } from '../../../test/support/run-bursar.ts'
 
 const folder = temporaryFolder()
 const places: Awaited<ReturnType<typeof openPlace>>[] = []

@@ -7,14 +7,14 @@ import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { after, describe, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import { worldRecords } from '../../packages/sandbox/src/world.ts'
-import { openPlace, temporaryFolder } from '../support/harness.ts'
-import { runProgram } from '../support/program.ts'
-import { aFiatAccount, anId } from '../support/records.ts'
-import { type Ran, runBursar } from '../support/run-bursar.ts'
-import { testMasterKey, testStore } from '../support/test-database.ts'
-import { hourMs, systemMs, until } from '../support/until.ts'
-import { takeTime } from '../support/virtual-time.ts'
+import { openPlace, temporaryFolder } from '../../../test/support/harness.ts'
+import { runProgram } from '../../../test/support/program.ts'
+import { aFiatAccount, anId } from '../../../test/support/records.ts'
+import { type Ran, runBursar } from '../../../test/support/run-bursar.ts'
+import { testMasterKey, testStore } from '../../../test/support/test-database.ts'
+import { hourMs, systemMs, until } from '../../../test/support/until.ts'
+import { takeTime } from '../../../test/support/virtual-time.ts'
+import { worldRecords } from '../../sandbox/src/world.ts'
 
 const folder = temporaryFolder()
 after(async () => {
@@ -314,7 +314,7 @@ test('export exits with 0 when its reader closes the pipe', async () => {
   const records = Array.from({ length: 3000 }, (_, at) => aFiatAccount({ id: anId(at) }))
   await runBursar(await storeOf('many'), ['import', 'fiat-accounts', '-'], lines(records))
   const keyed = testStore === 'postgres' ? { BURSAR_MASTER_KEY: testMasterKey() } : {}
-  const script = `"${process.execPath}" src/main.ts export fiat-accounts | head -1; exit "\${PIPESTATUS[0]}"`
+  const script = `"${process.execPath}" packages/cli/src/main.ts export fiat-accounts | head -1; exit "\${PIPESTATUS[0]}"`
   const shell = spawnSync('bash', ['-c', script], {
     env: { ...process.env, ...keyed, LOG_LEVEL: 'warn', DATABASE_URL: await storeOf('many') },
     encoding: 'utf8',

@@ -5,9 +5,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { after, before, describe, test } from 'node:test'
 import { type Keyring, limits } from '@bursar/base'
 import { recordKinds } from '@bursar/contract'
-import { askAt } from '../../packages/records/test/support/postgres-world.ts'
-import { type ErasureDeps, eraseCustomer } from '../../src/cli/customer/run-erasure.ts'
-import { auditOf } from '../support/audit.ts'
+import { auditOf } from '../../../test/support/audit.ts'
 import {
   acme,
   borealis,
@@ -16,12 +14,14 @@ import {
   startTestService,
   type TestService,
   temporaryFolder,
-} from '../support/harness.ts'
-import { isLong } from '../support/long.ts'
-import { aFiatAccount, anId } from '../support/records.ts'
-import { type Ran, runBursar } from '../support/run-bursar.ts'
-import { hourMs, untilHolds } from '../support/until.ts'
-import { takeTime } from '../support/virtual-time.ts'
+} from '../../../test/support/harness.ts'
+import { isLong } from '../../../test/support/long.ts'
+import { aFiatAccount, anId } from '../../../test/support/records.ts'
+import { type Ran, runBursar } from '../../../test/support/run-bursar.ts'
+import { hourMs, untilHolds } from '../../../test/support/until.ts'
+import { takeTime } from '../../../test/support/virtual-time.ts'
+import { askAt } from '../../records/test/support/postgres-world.ts'
+import { type ErasureDeps, eraseCustomer } from '../src/customer/run-erasure.ts'
 
 const run = (place: StoreLocation, words: readonly string[], stdin = ''): Promise<Ran> =>
   runBursar(place.commandUrl, words, stdin)

@@ -3,8 +3,8 @@ import { describe, test } from 'node:test'
 import { ConfigError, limits, openLog } from '@bursar/base'
 import { NoPrimary, StoreDamaged, StoreServed, StoreUnavailable } from '@bursar/records'
 import { pino } from 'pino'
-import { startRetried } from '../../src/cli/processes/start-retried.ts'
-import { takeTime } from '../support/virtual-time.ts'
+import { takeTime } from '../../../test/support/virtual-time.ts'
+import { startRetried } from '../src/processes/start-retried.ts'
 
 const log = openLog('silent')
 const running = new Promise<never>(() => {})

@@ -1,3 +1,0 @@
-import { runGroup } from '../support/run-group.ts'
-
-await runGroup(import.meta, 'sqlite', 'cli/!(postgres).test.ts')
