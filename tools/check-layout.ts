@@ -1,30 +1,24 @@
 import { globSync, readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import {
-  adapterParts,
-  consoleRows,
-  entryNames,
-  keptSmall,
-  type Rows,
-  serviceRows,
-} from './layout/rules.ts'
+import { consoleRows, entryNames, floors, keptSmall, type Rows } from './layout/rules.ts'
 
 /**
- * Checks the layout of `src/`, `console/` and `sdk/`: which folder imports which, import cycles
- * (type imports included), and that no two files have the same name. In `src/`, one file names the
- * timers of the system, every job on a timer is named, and problems come from their catalogue. No
- * literal is spread into a literal. In `test/`, each file of the gate is in a group, and none reads
- * or waits for real time. Prints each fault and exits with 1. Files per folder, lines per file and
- * small files with one importer are warnings: each asks a question that may have a good answer. The
- * linter checks imports one file at a time and ignores type imports in cycles, so it cannot hold
- * these rules.
+ * Checks the layout of `packages/`, `console/` and `sdk/`: a package imports those below it, and
+ * only through their doors; a door exports what other packages use, and nothing else. No import
+ * cycles (type imports included), and no two files of a package with the same name. In the packages,
+ * one file names the timers of the system, every job on a timer is named, and problems come from
+ * their catalogue. No literal is spread into a literal. Each test file of the gate is in a group, and
+ * none reads or waits for real time. Prints each fault and exits with 1. Files per folder, lines per
+ * file and small files with one importer are warnings: each asks a question that may have a good
+ * answer. The linter checks imports one file at a time and ignores type imports in cycles, so it
+ * cannot hold these rules.
  */
 
 /**
- * Folders that may import the web framework; `@fastify/busboy` stands alone and is no part of it.
+ * Packages that may import the web framework; `@fastify/busboy` stands alone and is no part of it.
  */
 const webFramework = /^(fastify$|@fastify\/(?!busboy))/
-const knowsWebFramework = /^src\/http\//
+const knowsWebFramework = /^packages\/server\//
 
 const realTimeNames =
   /\bperformance\.now\b|\bDate\.now\b|\bsetTimeout\b|\bsetInterval\b|\btimers\/promises\b|\bAbortSignal\.timeout\b/g
@@ -32,39 +26,40 @@ const realTimeNames =
 /** The one file of the program that knows the system's time. */
 const timeFile = 'packages/base/src/time.ts'
 
+/** The one file that names the jobs which run on timers. */
+const jobsFile = 'packages/base/src/background.ts'
+
 const FOLDER_FILES_MAX = 12
 const FILE_LINES_MAX = 250
 const SMALL_FILE_LINES = 40
 
-/** The packages, each with the rows of its folders. The client has one folder. */
-const packages: Readonly<Record<string, Rows | undefined>> = {
-  src: serviceRows,
-  'console/src': consoleRows,
-  'sdk/src': undefined,
-}
-
-const everywhere = globSync('{src,console,sdk,test,figures,bench,tools}/**/*.{ts,tsx}', {
+const everywhere = globSync('{packages,console,sdk,test,figures,bench,tools}/**/*.{ts,tsx}', {
   exclude: ['**/node_modules/**'],
 }).toSorted()
-const files = everywhere.filter((file) => packageOf(file) !== undefined)
-const serviceFiles = files.filter((file) => packageOf(file) === 'src')
+const files = everywhere.filter((file) => rootOf(file) !== undefined)
+const serviceFiles = files.filter((file) => file.startsWith('packages/'))
+const doorFiles = readDoors()
 const isGenerated = /^sdk\/src\/schema\.ts$/
 const importsOf = new Map(everywhere.map((file) => [file, readImports(file)]))
 const faults = [
   ...files.flatMap(directionFaults),
+  ...floors.flatMap(doorFaults),
+  ...floors.flatMap(dependencyFaults),
   ...cycleFaults(),
   ...nameFaults(),
   ...serviceFiles.flatMap(problemFaults),
   ...serviceFiles.flatMap(timerFaults),
   ...everywhere.flatMap(spreadFaults),
   ...everywhere.flatMap(realTimeFaults),
-  ...files.filter((file) => packageOf(file) === 'sdk/src').flatMap(clientTimeFaults),
+  ...files.filter((file) => rootOf(file) === 'sdk/src').flatMap(clientTimeFaults),
   ...groupFaults(),
 ]
 const warnings = [
   ...folderWarnings(),
   ...files
-    .filter((file) => linesOf(file) > FILE_LINES_MAX && !isGenerated.test(file))
+    .filter(
+      (file) => linesOf(file) > FILE_LINES_MAX && !isGenerated.test(file) && !doorFiles.has(file),
+    )
     .map((file) => `${file}: has ${linesOf(file)} lines. Does it hold two things?`),
   ...smallFileWarnings(),
 ]
@@ -80,63 +75,158 @@ function readImports(file: string): readonly string[] {
   )
 }
 
-function packageOf(file: string): string | undefined {
-  return Object.keys(packages).find((root) => file.startsWith(`${root}/`))
+/** `packages/fees/src` of a file of that package; a test is in none. */
+function rootOf(file: string): string | undefined {
+  return /^(?:packages\/[^/]+|console|sdk)\/src(?=\/)/.exec(file)?.[0]
 }
 
-/** `packages/records/src/merge/staging.ts` belongs to `store/merge`, `packages/records/src/records.ts` to `store`. */
-function placeOf(file: string, root: string, rows: Rows): string {
-  const path = file.slice(root.length + 1).replace(/\.(tsx?|json)$/, '')
-  const places = Object.keys(rows).filter(
-    (name) => path.startsWith(`${name}/`) || (path === name && !isFolder(`${root}/${name}/`)),
-  )
+/** What the packages export, by their `package.json`. */
+function readDoors(): ReadonlySet<string> {
+  const doors = globSync('packages/*/package.json').flatMap((file) => {
+    const { exports } = JSON.parse(readFileSync(file, 'utf8'))
+    return Object.values<string>(exports).map((door) => join(dirname(file), door))
+  })
+  return new Set(doors)
+}
+
+/** A package imports itself, what npm installs, and the doors of the packages below it. */
+function directionFaults(file: string): string[] {
+  const root = rootOf(file) ?? ''
+  const own = floors.indexOf(root.split('/')[1] ?? '')
+  if (file.startsWith('packages/') && own < 0)
+    return [`${file}: tools/layout/rules.ts has no floor of this package`]
+  return (importsOf.get(file) ?? []).flatMap((target) => {
+    const [, door] = /^@bursar\/([^/]+)/.exec(target) ?? []
+    if (door !== undefined) {
+      const floor = floors.indexOf(door)
+      const isBelow = floor >= 0 && floor < own
+      return isBelow ? [] : [`${file}: ${root} must not import ${target}, which is not below it`]
+    }
+    if (!/^(packages|test|bench|tools|console|sdk)\//.test(target)) {
+      const isForeign = webFramework.test(target) && !knowsWebFramework.test(file)
+      return isForeign ? [`${file}: only packages/server may import ${target}`] : []
+    }
+    if (!target.startsWith(`${root}/`)) {
+      return [`${file}: takes ${target} past its door; import the package by its name`]
+    }
+    return root === 'console/src' ? consoleFaults(file, target) : []
+  })
+}
+
+/** The folders of the console import what their rows allow. */
+function consoleFaults(file: string, target: string): string[] {
+  const [from, to] = [placeOf(file, consoleRows), placeOf(target, consoleRows)]
+  const allowed = consoleRows[from]
+  if (allowed === undefined) return [`${file}: no row of tools/layout/rules.ts covers this file`]
+  return to === from || allowed.includes(to) ? [] : [`${file}: ${from} must not import ${target}`]
+}
+
+/** `console/src/parts/list/row.tsx` belongs to `parts/list`. */
+function placeOf(file: string, rows: Rows): string {
+  const path = file.slice('console/src/'.length).replace(/\.tsx?$/, '')
+  const places = Object.keys(rows).filter((name) => path === name || path.startsWith(`${name}/`))
   return places.toSorted((a, b) => b.length - a.length)[0] ?? path
 }
 
-/** A port such as `store/credentials.ts` is no part of the folder of the same name. */
-function isFolder(folder: string): boolean {
-  return files.some((file) => file.startsWith(folder))
+/** What a door exports and no other package uses is a promise to nobody. */
+function doorFaults(name: string): string[] {
+  const doors = files.filter((file) => doorFiles.has(file) && file.startsWith(`packages/${name}/`))
+  const outside = everywhere.filter((file) => !file.startsWith(`packages/${name}/`))
+  const used = new Set(outside.flatMap((file) => namesFrom(file, `@bursar/${name}`)))
+  return doors.flatMap((door) =>
+    exportedBy(door)
+      .filter((exported) => !used.has(exported))
+      .map((exported) => `${door}: exports ${exported}, which no other package uses`),
+  )
 }
 
-/** A package imports itself and what npm installs, and its folders what their rows allow. */
-function directionFaults(file: string): string[] {
-  const root = packageOf(file) ?? ''
-  const rows = packages[root]
-  const from = rows && placeOf(file, root, rows)
-  const allowed = from === undefined ? [] : rows?.[from]
-  if (allowed === undefined) return [`${file}: no row of tools/layout/rules.ts covers this file`]
-  return (importsOf.get(file) ?? []).flatMap((target) => {
-    if (!/^(src|test|bench|tools|console|sdk)\//.test(target)) {
-      const isForeign = webFramework.test(target) && !knowsWebFramework.test(file)
-      return isForeign ? [`${file}: only packages/server/src may import ${target}`] : []
-    }
-    if (packageOf(target) !== root) return [`${file}: ${root} must not import ${target}`]
-    if (rows === undefined) return []
-    const to = placeOf(target, root, rows)
-    const isAllowed =
-      to === from ||
-      allowed.some(
-        (rule) =>
-          rule === to || (rule.startsWith(`${to}/`) && target.startsWith(`${root}/${rule}/`)),
-      )
-    return isAllowed ? [] : [`${file}: ${from} must not import ${target}`]
-  })
+/** A package lists what it imports, and libraries with the pin of the repository, which npm installs. */
+function dependencyFaults(name: string): string[] {
+  const own = `packages/${name}/package.json`
+  const { dependencies }: Manifest = readJson(own)
+  const pinned = ['package.json', 'runtime/package.json'].map((file) => readJson<Manifest>(file))
+  const pins: Pins = Object.assign(
+    {},
+    ...pinned.flatMap((file) => [file.devDependencies, file.dependencies]),
+  )
+  const ofPackage = files.filter((file) => file.startsWith(`packages/${name}/src/`))
+  const imported = ofPackage.flatMap((file) => importsOf.get(file) ?? []).flatMap(libraryOf)
+  const text = ofPackage.map((file) => readFileSync(file, 'utf8')).join('')
+  return [
+    ...[...new Set(imported)]
+      .filter((library) => !(library in dependencies))
+      .map((library) => `${own}: does not list ${library}`),
+    ...Object.entries(dependencies).flatMap(([library, pin]) => [
+      ...(text.includes(`'${library}`) ? [] : [`${own}: lists ${library}, which nothing imports`]),
+      ...(library.startsWith('@bursar/') || pins[library] === pin
+        ? []
+        : [`${own}: pins ${library} to ${pin}, package.json to ${pins[library]}`]),
+    ]),
+  ]
+}
+
+type Pins = Readonly<Record<string, string>>
+type Manifest = { readonly dependencies: Pins; readonly devDependencies?: Pins }
+
+function readJson<T>(file: string): T {
+  return JSON.parse(readFileSync(file, 'utf8'))
+}
+
+/** `jose` of `jose/errors`, and nothing of a file or of a module of Node. */
+function libraryOf(specifier: string): string[] {
+  const [found] = /^(@[\w-]+\/)?[\w-]+(?=\/|$)/.exec(specifier) ?? []
+  const isFile = /^(packages|test|bench|tools|console|sdk)\//.test(specifier)
+  return found === undefined || isFile ? [] : [found]
+}
+
+/** The names that a door hands on from files of its package. */
+function exportedBy(door: string): readonly string[] {
+  return readFileSync(door, 'utf8')
+    .matchAll(/^export (?:type )?\{([^}]*)\} from/gm)
+    .flatMap(([, names = '']) => namesIn(names))
+    .toArray()
+}
+
+function namesIn(list: string): readonly string[] {
+  return list
+    .split(',')
+    .map((one) =>
+      one
+        .trim()
+        .replace(/^type /, '')
+        .replace(/(:| as ).*$/, ''),
+    )
+    .filter((one) => one !== '')
+}
+
+/** The names that a file imports or reads from modules whose specifier begins so. */
+function namesFrom(file: string, specifier: string): readonly string[] {
+  const text = readFileSync(file, 'utf8')
+  const listed = [
+    ...text.matchAll(/(?:import|export) (?:type )?\{([^}]*)\} from '([^']+)'/g),
+    ...text.matchAll(/const \{([^}]*)\} = await import\('([^']+)'\)/g),
+  ]
+  const single = text.matchAll(/\(await import\('([^']+)'\)\)\.(\w+)/g)
+  // A module that is loaded as a whole is read by any word of the file.
+  const isWhole = text.includes(`=> import('${specifier}`)
+  return [
+    ...listed.flatMap(([, list = '', from = '']) =>
+      from.startsWith(specifier) ? namesIn(list) : [],
+    ),
+    ...single.flatMap(([, from = '', name = '']) => (from.startsWith(specifier) ? [name] : [])),
+    ...(isWhole ? (text.match(/\w+/g) ?? []) : []),
+  ]
 }
 
 /** A command's file is named after its command, whatever other files are called. */
 function nameFaults(): string[] {
   const nameOf = (file: string) => basename(file).replace(/\.tsx?$/, '')
   const named = files.filter(
-    (file) => !file.startsWith('packages/cli/src/') && !entryNames.includes(nameOf(file)),
+    (file) => !file.startsWith('packages/cli/') && !entryNames.includes(nameOf(file)),
   )
-  return [...Map.groupBy(named, nameOf)]
+  return [...Map.groupBy(named, (file) => `${rootOf(file)} ${nameOf(file)}`)]
     .filter(([, same]) => same.length > 1)
-    .filter(([name, same]) => !(adapterParts.includes(name) && same.every(isOfStore)))
     .map(([, same]) => `${same.join(', ')}: have the same name`)
-}
-
-function isOfStore(file: string): boolean {
-  return file.startsWith('packages/records/src/')
 }
 
 function smallFileWarnings(): string[] {
@@ -147,7 +237,10 @@ function smallFileWarnings(): string[] {
   return files.flatMap((file) => {
     const by = importers.get(file) ?? []
     const isKept = Object.keys(keptSmall).some((kept) => file.startsWith(kept))
-    return by.length === 1 && linesOf(file) < SMALL_FILE_LINES && !isKept
+    return by.length === 1 &&
+      !doorFiles.has(by[0]?.file ?? '') &&
+      linesOf(file) < SMALL_FILE_LINES &&
+      !isKept
       ? [`${file}: is small, and only ${by[0]?.file} imports it. Does it belong there?`]
       : []
   })
@@ -155,12 +248,11 @@ function smallFileWarnings(): string[] {
 
 /** The catalogue of problems decides on statuses. */
 function problemFaults(file: string): string[] {
-  const isCatalogue = file === 'packages/contract/src/problem.ts'
-  return isCatalogue || !readFileSync(file, 'utf8').includes('new Problem(')
+  const catalogue = 'packages/contract/src/problem.ts'
+  return file === catalogue || !readFileSync(file, 'utf8').includes('new Problem(')
     ? []
-    : [`${file}: take a problem of packages/contract/src/problem.ts, which decides on its status`]
+    : [`${file}: take a problem of ${catalogue}, which decides on its status`]
 }
-
 /** A literal that is spread into a literal only keeps a line short. */
 function spreadFaults(file: string): string[] {
   return readFileSync(file, 'utf8')
@@ -172,15 +264,13 @@ function spreadFaults(file: string): string[] {
     )
 }
 
-/** `packages/cli/src/bin.ts` runs on every Node, before the program, and must import nothing of it. */
+/** A job on a timer has its name in one file, which starts it. */
 function timerFaults(file: string): string[] {
-  if (file === 'packages/base/src/background.ts' || file === timeFile) return []
+  if (file === jobsFile || file === timeFile) return []
   const text = readFileSync(file, 'utf8')
   const isJob = /import \{[^}]*\brepeat\b[^}]*\} from '[^']*schedule\.ts'/.test(text)
   return [
-    ...(isJob
-      ? [`${file}: name the job in packages/base/src/background.ts, which starts its timer`]
-      : []),
+    ...(isJob ? [`${file}: name the job in ${jobsFile}, which starts its timer`] : []),
     ...[
       ...new Set(
         [...text.matchAll(realTimeNames), ...text.matchAll(/\bnew Date\(\)/g)].map(String),
@@ -191,7 +281,8 @@ function timerFaults(file: string): string[] {
 
 /** A test of the gate neither reads nor waits for real time: a busy machine would decide on it. */
 function realTimeFaults(file: string): string[] {
-  const isOfGate = file.startsWith('test/') && !/^test\/(faults|release)\//.test(file)
+  const isOfGate =
+    /^(packages\/[^/]+\/)?test\//.test(file) && !/^test\/(faults|release)\//.test(file)
   if (!isOfGate || file === 'test/support/until.ts') return []
   const names = readFileSync(file, 'utf8').match(realTimeNames) ?? []
   return [...new Set(names)].map(
@@ -209,23 +300,24 @@ function clientTimeFaults(file: string): string[] {
 
 /** A test file that no group names would never run; one that is named twice on a store, twice. */
 function groupFaults(): string[] {
-  const ran = globSync('test/groups/*.test.ts').flatMap((group) => {
+  const ran = globSync('{test,packages/*/test}/groups/*.test.ts').flatMap((group) => {
+    const cwd = dirname(dirname(group))
     const [, store = '', list = ''] =
       /runGroup\(\s*import\.meta,\s*'(\w+)',([^)]*(?:\([^)]*\)[^)]*)*)\)\s*$/.exec(
         readFileSync(group, 'utf8'),
       ) ?? []
     return [...list.matchAll(/'([^']+)'/g)].flatMap(([, pattern = '']) =>
-      globSync(pattern, { cwd: 'test' }).map((file) => `${store} ${file}`),
+      globSync(pattern, { cwd }).map((file) => `${store} ${join(cwd, file)}`),
     )
   })
-  const isElsewhere = /^test\/(browser|faults|release|groups)\//
-  const missing = globSync('test/**/*.test.ts').filter(
-    (file) => !isElsewhere.test(file) && !ran.some((one) => one.endsWith(` ${file.slice(5)}`)),
+  const isElsewhere = /^test\/(browser|faults|release)\/|^(packages\/[^/]+\/)?test\/groups\//
+  const missing = globSync('{test,packages/*/test}/**/*.test.ts').filter(
+    (file) => !isElsewhere.test(file) && !ran.some((one) => one.endsWith(` ${file}`)),
   )
   const twice = new Set(ran.filter((one, at) => ran.indexOf(one) !== at))
   return [
-    ...missing.map((file) => `${file}: no group of test/groups/ runs it`),
-    ...[...twice].map((one) => `test/groups/: two groups run ${one}`),
+    ...missing.map((file) => `${file}: no group of its test folder runs it`),
+    ...[...twice].map((one) => `two groups run ${one}`),
   ]
 }
 
@@ -240,7 +332,7 @@ function cycleFaults(): string[] {
     }
     if (done.has(file)) return
     for (const target of importsOf.get(file) ?? []) {
-      if (packageOf(target) !== undefined) visit(target, [...path, file])
+      if (rootOf(target) !== undefined) visit(target, [...path, file])
     }
     done.add(file)
   }
@@ -249,7 +341,9 @@ function cycleFaults(): string[] {
 }
 
 function folderWarnings(): string[] {
-  const byFolder = Map.groupBy(globSync('{src,console/src}/**/*.*'), (file) => dirname(file))
+  const byFolder = Map.groupBy(globSync('{packages/*/src,console/src}/**/*.*'), (file) =>
+    dirname(file),
+  )
   return [...byFolder]
     .filter(([, inside]) => inside.length > FOLDER_FILES_MAX)
     .map(([folder, inside]) => `${folder}: has ${inside.length} files. What are its parts called?`)
