@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, mkdirSync, symlinkSync } from 'node:fs'
+import { cpSync, mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { test } from 'node:test'
 import { callUrl, temporaryFolder } from '../support/harness.ts'
 import { killWithUs } from '../support/kill-with-us.ts'
+import { linkModules } from '../support/link-modules.ts'
 
 /** Where a checkout lies changes nothing in the package: filters of the build begin at its root. */
 
@@ -19,7 +20,7 @@ test('a package that is built in a folder called src, with a space and an umlaut
     mkdirSync(dirname(join(checkout, file)), { recursive: true })
     cpSync(file, join(checkout, file))
   }
-  symlinkSync(join(process.cwd(), 'node_modules'), join(checkout, 'node_modules'))
+  linkModules(checkout)
   execFileSync(process.execPath, ['tools/build-package.ts'], { cwd: checkout })
   const words = [join(checkout, 'dist', 'bin.js'), 'sandbox', '--port', '0', '--json']
   const child = spawn(process.execPath, words, { stdio: ['ignore', 'pipe', 'inherit'] })
