@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, relative } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import type { Metafile, Plugin } from 'esbuild'
@@ -38,11 +38,50 @@ const filesBesideModules: Plugin = {
       if (own === undefined) return undefined
       const url = `new URL(${JSON.stringify(`./${own}`)}, import.meta.url)`
       return {
-        contents: readFileSync(path, 'utf8').replaceAll('import.meta.url', url),
+        contents: pastDoors(readFileSync(path, 'utf8')).replaceAll('import.meta.url', url),
         loader: 'ts',
       }
     }),
 }
+
+/**
+ * A door would load all that it exports, so what is imported from one is imported from its file. A
+ * command loads as little as it would without packages.
+ */
+const pastDoors = (text: string): string =>
+  text.replaceAll(
+    /^(import|export) (type )?\{([^}]*)\} from '(@bursar\/[^']+)'/gm,
+    (whole, word, type = '', names: string, door) => {
+      const files = filesBehind(fileURLToPath(import.meta.resolve(door)))
+      const byFile = Map.groupBy(
+        names.split(',').filter((name) => name.trim() !== ''),
+        (name) =>
+          files.get(
+            name
+              .trim()
+              .replace(/^type /, '')
+              .replace(/ as .*$/, ''),
+          ),
+      )
+      return byFile.has(undefined)
+        ? whole
+        : [...byFile]
+            .map(([file, own]) => `${word} ${type}{${own}} from ${JSON.stringify(file)}`)
+            .join(';')
+    },
+  )
+
+/** The file of each name that a door hands on. */
+const filesBehind = (door: string): ReadonlyMap<string, string> =>
+  new Map(
+    readFileSync(door, 'utf8')
+      .matchAll(/^export (?:type )?\{([^}]*)\} from '([^']+)'/gm)
+      .flatMap(([, names = '', from = '']) =>
+        names
+          .split(',')
+          .map((name) => [name.trim().replace(/^type /, ''), join(dirname(door), from)] as const),
+      ),
+  )
 
 /** The program is made of modules, so CommonJS starts a sandbox in a separate process. */
 const processForHere: Plugin = {
