@@ -9,7 +9,7 @@ import {
   type RecordReads,
   type Session,
 } from '@bursar/records'
-import { withAuditArchive } from '@bursar/server/stores'
+import { storeEngine } from '@bursar/server/stores'
 import { withPrimary } from '../../packages/postgres/src/cluster/with-primary.ts'
 import { dialect as postgresDialect } from '../../packages/postgres/src/dialect.ts'
 import { sessionOf } from '../../packages/postgres/src/session.ts'
@@ -31,20 +31,18 @@ export async function allLines(reader: AuditReader): Promise<readonly AuditLine[
 }
 
 /** The entries of the audit log of a service's store, in the order of their times. */
-export const auditOf = (place: StoreLocation): Promise<readonly AuditEntry[]> => {
+export const auditOf = async (place: StoreLocation): Promise<readonly AuditEntry[]> => {
   const { superuserUrl } = place
   const config = configOf({
     ...place.env,
     ...(superuserUrl !== undefined && { DATABASE_URL: superuserUrl }),
   })
-  return withAuditArchive(
-    { config, clock: systemTime.now, log: unreadLog() },
-    async ({ reader }) => {
-      const lines = await allLines(reader)
-      const inTime = lines.toSorted((one, other) => Number(one.at - other.at))
-      return inTime.map(({ body }): AuditEntry => JSON.parse(body))
-    },
-  )
+  const engine = await storeEngine({ config, clock: systemTime.now, log: unreadLog() })
+  return await engine.withAudit(async ({ reader }) => {
+    const lines = await allLines(reader)
+    const inTime = lines.toSorted((one, other) => Number(one.at - other.at))
+    return inTime.map(({ body }): AuditEntry => JSON.parse(body))
+  })
 }
 
 /** What somebody with all rights to the database can do behind the program's back. */

@@ -1,5 +1,5 @@
 import { openLog, systemTime } from '@bursar/base'
-import { compactStore } from '@bursar/server/stores'
+import { storeEngine } from '@bursar/server/stores'
 import type { Command } from 'commander'
 import { withArchive } from './audit/with-archive.ts'
 import { type CommonOptions, configOf, newCommand } from './options.ts'
@@ -19,8 +19,8 @@ export function compactCommand(output: Output): Command {
     const sources = { config, clock: systemTime.now, log: openLog('warn') }
     const isOnline = options.online === true
     const { before, after } = await withArchive(options, async ({ keyring, openLog: openAudit }) =>
-      auditing(openAudit(await keyring()), command, config, () =>
-        compactStore(sources, { isOnline }),
+      auditing(openAudit(await keyring()), command, config, async () =>
+        (await storeEngine(sources)).compact({ isOnline }),
       ),
     )
     const document = { bytes_before: before, bytes_after: after }

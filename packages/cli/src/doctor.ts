@@ -21,9 +21,8 @@ import {
   lastArchivedAt,
   openOperatorStores,
   openServiceStores,
-  storeChecks,
+  storeEngine,
   storeFiles,
-  withAuditArchive,
 } from '@bursar/server/stores'
 import type { Command } from 'commander'
 import { auditCheck } from './doctor/audit-check.ts'
@@ -100,7 +99,8 @@ async function examineWith(
     ...feeChecks({ config, clock, log: openLog('silent') }),
     backupCheck(backupsOf(config, options), clock),
   ])
-  const store = await runAll(await storeChecks(config, clock))
+  const engine = await storeEngine({ config, clock, log: openLog('silent') })
+  const store = await runAll(await engine.checks())
   // A store that cannot be opened would be reported again by each further check. Shared addresses,
   // and what a host has beside the store, hinder none.
   const hinders = ({ name, status }: Checked) =>
@@ -161,7 +161,8 @@ function backupsOf(config: Config, { backup }: DoctorOptions): Backups {
 async function oldestAuditLine(config: Config, clock: Clock): Promise<bigint | undefined> {
   if (storeFiles({ ...config, operatorDatabaseUrl: undefined }) === undefined) return undefined
   const sources = { config, clock, log: openLog('silent') }
-  return await withAuditArchive(sources, async ({ reader }) => {
+  const engine = await storeEngine(sources)
+  return await engine.withAudit(async ({ reader }) => {
     const none = { since: undefined, until: undefined, after: undefined }
     const [oldest] = await reader.lines({ ...none, newestFirst: false, linesMax: 1 })
     return oldest?.at

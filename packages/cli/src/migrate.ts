@@ -2,7 +2,7 @@ import { type Config, counted, openLog, systemTime } from '@bursar/base'
 import { resources } from '@bursar/contract'
 import { checkStored, listFaults } from '@bursar/intake'
 import { describeShared, type SharedValues } from '@bursar/records'
-import { checkStore, findSharedValues, migrateStores, type StoreDeps } from '@bursar/server/stores'
+import { type StoreEngine, storeEngine } from '@bursar/server/stores'
 import type { Command } from 'commander'
 import { type CommonOptions, configOf, newCommand } from './options.ts'
 import { CommandFailed, type Output, printResult } from './output.ts'
@@ -32,7 +32,8 @@ export function migrateCommand(output: Output): Command {
     .action(async (options: MigrateOptions, command: Command) => {
       const { appRole: app, operatorRole: operator } = options
       const deps = { config: configOf(options), clock: systemTime.now, log: openLog('info') }
-      const applied = await migrateStores(deps, {
+      const engine = await storeEngine(deps)
+      const applied = await engine.migrate({
         app,
         operator,
         creates: creates(options),
@@ -48,14 +49,14 @@ export function migrateCommand(output: Output): Command {
         },
       })
       const summary = `up to date; ${stepsOf(applied)}`
-      const shared = applied.includes(HELD) ? await findSharedValues(deps) : { found: [], count: 0 }
+      const shared = applied.includes(HELD) ? await engine.sharedValues() : { found: [], count: 0 }
       const conflicts = conflictLines(shared)
       if (options.check !== true) {
         const document = { up_to_date: true, applied, integrity_faults: [], conflicts }
         printResult(output, options, document, [summary, ...conflicts])
         return
       }
-      const { faults, faultCount, records } = await check(deps)
+      const { faults, faultCount, records } = await check(engine)
       const document = {
         up_to_date: true,
         applied,
@@ -87,8 +88,8 @@ const conflictLines = ({ found, count }: SharedValues): readonly string[] => {
 /** The owner connects by DATABASE_URL, whatever the operator's URL is. */
 const asOwner = (config: Config): Config => ({ ...config, operatorDatabaseUrl: undefined })
 
-async function check(deps: StoreDeps) {
-  const { faults, records } = await checkStore(deps, (rows) => checkStored(resources, rows))
+async function check(engine: StoreEngine) {
+  const { faults, records } = await engine.check((rows) => checkStored(resources, rows))
   return {
     records: records.records,
     faultCount: faults.length + records.faultCount,

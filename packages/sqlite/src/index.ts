@@ -6,7 +6,6 @@ export {
   isWhole,
   keyFileBeside,
   requireFiles,
-  type StorePaths,
   storePaths,
 } from './files/require-files.ts'
 export { isServed } from './files/server-lock.ts'

@@ -1,6 +1,6 @@
 import { type Keyring, openLog, systemTime } from '@bursar/base'
 import type { AuditKey } from '@bursar/records'
-import { type AuditArchive, withAuditArchive } from '@bursar/server/stores'
+import { type AuditArchive, storeEngine } from '@bursar/server/stores'
 import { type CommonOptions, configOf } from '../options.ts'
 
 /** Finds an audit key by its id, also a revoked one: the lines that it made are still checked. */
@@ -10,8 +10,10 @@ export function auditKeysOf(keyring: Keyring): (id: string) => AuditKey | undefi
 }
 
 /** Opens the log by `--database` or DATABASE_URL, since the program's own roles cannot read it. */
-export const withArchive = <T>(
+export const withArchive = async <T>(
   options: CommonOptions,
   work: (archive: AuditArchive) => Promise<T>,
 ): Promise<T> =>
-  withAuditArchive({ config: configOf(options), clock: systemTime.now, log: openLog('warn') }, work)
+  (
+    await storeEngine({ config: configOf(options), clock: systemTime.now, log: openLog('warn') })
+  ).withAudit(work)

@@ -1,0 +1,60 @@
+import { type Keyring, openVault, type PurposeKeyStore, readPostgresUrl } from '@bursar/base'
+import {
+  checkPostgres,
+  compactPostgres,
+  migratePostgres,
+  openOperatorPostgres,
+  openServicePostgres,
+  poolerSettings,
+  postgresChecks,
+  sharedInPostgres,
+  withOwnedAudit,
+} from '@bursar/postgres'
+import { keySources, type StoreDeps } from '@bursar/records'
+import type { StoreEngine } from './store-engine.ts'
+import { withKeyring } from './with-keyring.ts'
+
+/**
+ * PostgreSQL. Servers and commands open it with their roles; migrate, check, compact and the audit
+ * log need the URL of the database's owner, or of its auditor.
+ */
+export function postgresEngine(sources: StoreDeps): StoreEngine {
+  const { config, clock, log } = sources
+  const addresses = readPostgresUrl(config.databaseUrl) ?? []
+  const openOperator = () =>
+    withKeyring(sources, (sealed) =>
+      openOperatorPostgres(sealed, config.operatorDatabaseUrl ?? config.databaseUrl),
+    )
+  const readKeys = (store: PurposeKeyStore): Promise<Keyring> =>
+    openVault({ ...keySources(sources), store, keyFile: undefined, readsOnly: true })
+  const auditDeps = (keyring: Keyring) => ({ clock, key: () => keyring.current('audit') })
+  return {
+    openService: () => withKeyring(sources, (sealed) => openServicePostgres(sealed, addresses)),
+    openOperator,
+    openWriter: openOperator,
+    create: async () => {},
+    migrate: ({ creates: _, refusesServed: __, recorded, ...roles }) =>
+      withOwnedAudit(addresses, async (owned) => {
+        const hasLog = await owned.hasLog()
+        const audit = hasLog ? owned.openLog(auditDeps(await readKeys(owned.keys))) : undefined
+        const settings = poolerSettings(config)
+        return await recorded(audit, () => migratePostgres(addresses, roles, { settings, log }))
+      }),
+    check: (checkRecords) =>
+      withOwnedAudit(addresses, ({ keys }) => {
+        const sealing = { form: 'sealed', keyring: () => readKeys(keys) } as const
+        return checkPostgres(addresses, { clock, sealing }, checkRecords)
+      }),
+    sharedValues: () => sharedInPostgres(addresses),
+    compact: () => compactPostgres(addresses),
+    checks: async () => postgresChecks({ config, clock }),
+    withAudit: (work) =>
+      withOwnedAudit(addresses, (owned) =>
+        work({
+          reader: owned.reader,
+          keyring: () => readKeys(owned.keys),
+          openLog: (keyring) => owned.openLog(auditDeps(keyring)),
+        }),
+      ),
+  }
+}
