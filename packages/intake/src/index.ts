@@ -30,4 +30,4 @@ export {
   type ToWriter,
   WRITER_WORD,
 } from './writer/stream-job.ts'
-export { openWriters } from './writer/writers.ts'
+export { openWriters, type Writers } from './writer/writers.ts'

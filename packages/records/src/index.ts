@@ -3,7 +3,12 @@ export { openAudit } from './audit/open-audit.ts'
 export { openAuditReader } from './audit/open-audit-reader.ts'
 export { openRecordReads } from './audit/open-record-reads.ts'
 export { PruneRefused, pruneAudit } from './audit/prune-audit.ts'
-export { type AuditCounts, openHeads, startAuditReport } from './audit/report-audit.ts'
+export {
+  type AuditCounts,
+  type AuditReport,
+  openHeads,
+  startAuditReport,
+} from './audit/report-audit.ts'
 export { type AuditFault, type AuditFinding, verifyAudit } from './audit/verify-audit.ts'
 export type {
   AuditDeps,

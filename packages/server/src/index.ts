@@ -6,9 +6,5 @@ export { cursorKeysOf } from './pipeline/cursor.ts'
 export { openRateLimit } from './pipeline/rate-limit.ts'
 export { routesOf } from './pipeline/routes-of.ts'
 export type { Served } from './server/request-log.ts'
-export {
-  type ServiceDeps,
-  type ServiceExtension,
-  type ServiceParts,
-  startService,
-} from './service.ts'
+export { startService } from './service.ts'
+export type { ServiceDeps, ServiceExtension, ServiceParts } from './service-deps.ts'
