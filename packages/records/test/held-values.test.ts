@@ -237,6 +237,18 @@ test('a take-over of a shared address withdraws every other record that has it',
   )
 })
 
+test('a take-over gives an id back to a record that is otherwise as it was', async (t) => {
+  const place = await openPlace(t)
+  const [own, other] = ['acme', 'borealis'].map((customer_id) => aFiatAccount({ customer_id }))
+  assert.ok(own !== undefined && other !== undefined)
+  await place.take('fiat-accounts', [own])
+  await place.take('fiat-accounts', [other], { takeOver: true })
+  const report = await place.take('fiat-accounts', [own], { takeOver: true })
+  assert.deepEqual([report.changed, report.withdrawn, report.unchanged], [1, 1, 0])
+  const again = await place.take('fiat-accounts', [own], { takeOver: true })
+  assert.deepEqual([again.changed, again.withdrawn, again.unchanged], [0, 0, 1])
+})
+
 test('records are compared with who holds their values, each way', async (t) => {
   const place = await openPlace(t)
   const faults = async () => (await Array.fromAsync(place.store.operator.compareHeld())).flat()
