@@ -119,6 +119,15 @@ test('a record of the customer of a merge waits for it, and its batch does not',
   assert.deepEqual(orderFaults(await readOrder(tested.ask)), [])
 })
 
+test('an import finds the records of a customer that another one has just added', async () => {
+  await using held = await holdImport([ofCustomer('newco', 1)])
+  const own = tested.take('fiat-accounts', [ofCustomer('newco', 1), ofCustomer('newco', 2)])
+  await isWaiting(2)
+  await held.release()
+  const { added, changed, unchanged } = await own
+  assert.deepEqual([added, changed, unchanged], [1, 0, 1])
+})
+
 test('a record that has waited too long for its customer is refused, and nothing has changed', async (t) => {
   setLimits(t, { recordPutMs: 2000, lockedPutMs: 500 })
   await tested.take('fiat-accounts', [ofCustomer('acme', 1)])

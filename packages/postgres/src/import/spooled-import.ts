@@ -81,18 +81,26 @@ function openArea(
         const session = sessionOf(connection)
         return await work({
           session,
-          locked: async ({ leave, hold, store }, takeOver) => {
+          locked: async ({ add, leave, hold, store }, takeOver) => {
             const step = (name: 'customer_lock' | 'checking', work: () => Promise<void>) => {
               onStep?.(name)
               return unlessAborted(connection, signal, work)
             }
+            const requireLocked = async () => {
+              if (await someIsLocked(session, resource, takeOver)) throw new LockedMeanwhile()
+            }
             const report = await mergeInOrder({
               lock: () =>
-                step('customer_lock', () => session.run(lockCustomers(resource, takeOver))),
+                step('customer_lock', async () => {
+                  await session.run(lockCustomers(resource, takeOver))
+                  await add()
+                  // Another merge may have added a customer. What is stored must not change now.
+                  await requireLocked()
+                }),
               leave: () => step('checking', leave),
               hold: () => step('customer_lock', hold),
               store: async () => {
-                if (await someIsLocked(session, resource, takeOver)) throw new LockedMeanwhile()
+                await requireLocked()
                 onStep?.('checking')
                 return await store()
               },

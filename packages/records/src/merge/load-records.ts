@@ -44,8 +44,11 @@ type StagedLines = {
   readonly storing: Storing
 }
 
-/** The steps of a merge but the first one, which differs. */
-type Unlocked<T> = Omit<MergeSteps<T>, 'lock'>
+/** The steps of a merge, but for the locks of customers, which differ. */
+type Unlocked<T> = Omit<MergeSteps<T>, 'lock'> & {
+  /** Adds customers, once those that have rows are locked. */
+  add(): Promise<void>
+}
 
 type LoadDeps = {
   readonly area: StagingArea
@@ -139,10 +142,11 @@ async function openLoad(deps: LoadDeps, resource: Resource): Promise<RecordLoad>
             // file may be rejected because of it.
             if (options.reject === undefined) left = await leave()
           },
+          add: async () => {
+            if (!options.dryRun) await session.run(merge.addCustomers)
+          },
           hold: async () => {
-            if (options.dryRun) return
-            await session.run(merge.addCustomers)
-            await session.run(merge.held.hold)
+            if (!options.dryRun) await session.run(merge.held.hold)
           },
           store: async () => {
             // Only a stored version can make a staged one older.

@@ -6,11 +6,11 @@ import { type Noted, noteOrigins } from './origins.ts'
 
 /** What a merge does in its transaction, of an import or of single records. */
 export type MergeSteps<T> = {
-  /** Locks customers by their numbers. */
+  /** Locks customers by their numbers, and adds the new ones by their ids. */
   lock(): Promise<void>
   /** Drops the records that are stored as they are: they conflict with nothing that is stored. */
   leave(): Promise<void>
-  /** Adds customers by their ids, and holds the values of the records in one order. */
+  /** Holds the values of the records, in one order. */
   hold(): Promise<void>
   /** Refuses, or leaves out, what conflicts, and stores the rest with `storeStaged`. */
   store(): Promise<T>

@@ -88,12 +88,12 @@ async function openArea(
         })
       return work({
         session,
-        locked: (steps) => {
+        locked: ({ add, ...steps }) => {
           onStep?.('store_lock')
           return afterOthers(() =>
             write(async () => {
-              const lock = async () => onStep?.('checking')
-              return await mergeInOrder({ ...steps, lock })
+              onStep?.('checking')
+              return await mergeInOrder({ ...steps, lock: add })
             }),
           )
         },
