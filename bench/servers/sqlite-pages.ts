@@ -1,5 +1,5 @@
 import { DatabaseSync } from 'node:sqlite'
-import { limits } from '@bursar/base'
+import { limitNamed } from '@bursar/base'
 import { asTenant } from '@bursar/contract'
 import { positionOf, rangeOf } from '@bursar/records'
 import { fiatAccount } from '../../packages/contract/src/resources/fiat-account.ts'
@@ -14,7 +14,7 @@ import { BIG, customerOf, idOf, microsOf } from '../world.ts'
  */
 const [file = '', records, limit, seconds] = process.argv.slice(2)
 const db = new DatabaseSync(file)
-db.exec(`pragma cache_size = ${-limits.storeCacheBytes / 1024}`)
+db.exec(`pragma cache_size = ${-limitNamed('storeCacheBytes') / 1024}`)
 const selection = { ...firstPage, limit: Number(limit) }
 const { sql, ...query } = pageQuery(fiatAccount.resource, selection)
 const statement = db.prepare(sql)

@@ -1,4 +1,4 @@
-import { limits } from '@bursar/base'
+import { limitNamed } from '@bursar/base'
 import type { ListOperation } from '@bursar/contract'
 import { lists } from '../../test/support/operation-calls.ts'
 import { bytesOf, fill, fillWith, type WorstRequest } from './worst-requests.ts'
@@ -29,8 +29,8 @@ export const customersRequests = (token: string): readonly CustomersRequest[] =>
   })),
 ]
 
-const room = limits.headerBytesMax - 500
-const bodyRoom = limits.bodyBytesMax - 300
+const room = limitNamed('headerBytesMax') - 500
+const bodyRoom = limitNamed('bodyBytesMax') - 300
 
 /** Every array filter with as many entries as it may have and the headers hold, of one record. */
 function filtered(operation: ListOperation, token: string): CustomersRequest {
@@ -65,12 +65,15 @@ function entriesOf({ schema }: { readonly schema: object }, at: number): string 
 }
 
 const queries = (length: number): Readonly<Record<string, string>> => ({
-  'the most pairs': fill('a&', 2 * (limits.parametersMax - 1)),
+  'the most pairs': fill('a&', 2 * (limitNamed('parametersMax') - 1)),
   'too many pairs': fill('a&', length),
   'the most pairs with escapes': fillWith(() => '%41%41=%41%41%41%41%41&', length),
-  'the most pairs with bad escapes': fill('%zz=%zz&', 8 * (limits.parametersMax - 1)),
-  'the most pairs with names that are not UTF-8': fill('%ff=a&', 6 * (limits.parametersMax - 1)),
-  'too many entries': fill('statement_ids=a&', 16 * (limits.parametersMax - 1)),
+  'the most pairs with bad escapes': fill('%zz=%zz&', 8 * (limitNamed('parametersMax') - 1)),
+  'the most pairs with names that are not UTF-8': fill(
+    '%ff=a&',
+    6 * (limitNamed('parametersMax') - 1),
+  ),
+  'too many entries': fill('statement_ids=a&', 16 * (limitNamed('parametersMax') - 1)),
   'a long id': `statement_ids=${fill('a', length)}`,
   'an id of emoji': `statement_ids=${fill('%F0%9F%99%82', length)}`,
   'a long reference': `ref_ids=${fill('a', length)}`,

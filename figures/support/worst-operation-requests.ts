@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib'
-import { limits } from '@bursar/base'
+import { limitNamed } from '@bursar/base'
 import type { ArrayField, Field, Operation } from '@bursar/contract'
 import { aFiatAccount, aStatement } from '../../test/support/records.ts'
 import { fill, fillWith, type WorstRequest } from './worst-requests.ts'
@@ -21,11 +21,11 @@ export function worstOf(operation: Operation, known: Known): OperationsRequests 
   const paths = {
     'what it finds': pathOf(operation, (name) => known.findable(name, operation)),
     ...(operation.path.includes(':') && {
-      'an escaped path': pathOf(operation, () => fill('%41', limits.pathLengthMax - 120)),
+      'an escaped path': pathOf(operation, () => fill('%41', limitNamed('pathLengthMax') - 120)),
     }),
   }
   const headers = known.token === undefined ? [] : [`authorization: Bearer ${known.token}`]
-  const room = limits.headerBytesMax - 2500 - (known.token?.length ?? 0)
+  const room = limitNamed('headerBytesMax') - 2500 - (known.token?.length ?? 0)
   const queries = Object.entries(queriesOf(operation.query, room))
   const bodies = Object.entries(bodiesOf(operation))
   const [[, found] = ['', '']] = Object.entries(paths)
@@ -102,7 +102,7 @@ function acceptedBy(field: Field<unknown> | ArrayField<string>, at: number): str
     ...named.toReversed(),
     `aaaaaaaa-aaaa-4aaa-8aaa-${String(at).padStart(12, '0')}`,
     new Date().toISOString(),
-    String(limits.pageSizeMax),
+    String(limitNamed('pageSizeMax')),
     'true',
   ]
   return candidates.find((value) => 'value' in own.read(value)) ?? 'x'.repeat(200)
@@ -127,7 +127,7 @@ function bodiesOf({ body }: Operation): Readonly<Record<string, Sent>> {
 const sentAs = (text: string): Sent => ({ body: Buffer.from(text) })
 const zipped = (text: string): Sent => ({ body: gzipSync(text, { level: 9 }), isGzip: true })
 
-const size = limits.bodyBytesMax
+const size = limitNamed('bodyBytesMax')
 const membersBodies = {
   'a nested body': sentAs(`{"a":${'['.repeat(size / 2 - 10)}${']'.repeat(size / 2 - 10)}}`),
   'a body of many members': sentAs(
@@ -136,7 +136,7 @@ const membersBodies = {
   'a body of one long text': sentAs(`{"customer_id":"${fill('\\u0041', size - 30)}"}`),
 }
 
-const recordSize = limits.recordBytesMax - 100
+const recordSize = limitNamed('recordBytesMax') - 100
 const many = (unit: string, bytes = recordSize): string => fill(unit, bytes)
 const unknownMembers = `{${Array.from({ length: 100 }, (_, at) => `"m${at}":1`).join(',')}}`
 const balances = Array.from({ length: 1000 }, () => '{}').join(',')

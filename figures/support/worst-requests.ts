@@ -1,4 +1,4 @@
-import { limits } from '@bursar/base'
+import { limitNamed } from '@bursar/base'
 
 /** A request of the largest accepted size, in a shape that costs much to read. */
 export type WorstRequest = { readonly name: string; readonly bytes: Uint8Array }
@@ -32,8 +32,8 @@ export function fillWith(unitOf: (at: number) => string, length: number): string
 }
 
 /** What is left of the headers for the part under test. */
-const room = limits.headerBytesMax - 500
-const bodyRoom = limits.bodyBytesMax
+const room = limitNamed('headerBytesMax') - 500
+const bodyRoom = limitNamed('bodyBytesMax')
 const long = (unit: string): string => fill(unit, room)
 const base64url = (text: string): string => Buffer.from(text).toString('base64url')
 const members = (length: number): string =>
@@ -53,10 +53,10 @@ const targets: Readonly<Record<string, string>> = {
   'a query of names like access_token': `${list}?%41&${long('access_tokeN&')}`,
   'a query of blanks': `${list}?%41&${long('+')}`,
   'a long unknown path': `/${long('a')}`,
-  'the longest unknown path': `/${fill('a', limits.pathLengthMax - 1)}`,
-  'the longest path of escapes': `/${fill('%41', limits.pathLengthMax - 1)}`,
-  'the longest path of slashes': fill('/', limits.pathLengthMax),
-  'the longest path of emoji': `/${fill('%F0%9F%99%82', limits.pathLengthMax - 1)}`,
+  'the longest unknown path': `/${fill('a', limitNamed('pathLengthMax') - 1)}`,
+  'the longest path of escapes': `/${fill('%41', limitNamed('pathLengthMax') - 1)}`,
+  'the longest path of slashes': fill('/', limitNamed('pathLengthMax')),
+  'the longest path of emoji': `/${fill('%F0%9F%99%82', limitNamed('pathLengthMax') - 1)}`,
   'a path of escapes': `/${long('%41')}`,
   'a path of bad escapes': `/${long('%zz')}`,
   'a path of control characters': `/${long('%01')}`,
@@ -100,7 +100,7 @@ const headers: Readonly<Record<string, string>> = {
   'a long Content-Encoding': `content-encoding: ${long('gzip,')}`,
   'a header with a long name': `${long('a')}: a`,
   'many short headers': fill('a:\r\n', 3 * room).trimEnd(),
-  'the most headers': fill('authorization: a\r\n', 18 * (limits.headersMax - 1)).trimEnd(),
+  'the most headers': fill('authorization: a\r\n', 18 * (limitNamed('headersMax') - 1)).trimEnd(),
 }
 
 const formType = 'content-type: application/x-www-form-urlencoded'
@@ -115,11 +115,13 @@ const forms: Readonly<Record<string, string>> = {
   'a form of escaped pairs': fill('%41=%41&', bodyRoom),
   'a form of different names': fillWith((at) => `${at.toString(36)}&`, bodyRoom),
   'a form of one long value': `client_id=${fill('a', bodyRoom - 10)}`,
-  'a form with a long secret': `client_id=a&client_secret=${fill('a', limits.formFieldLengthMax)}`,
-  'an assertion of the largest size': asserted(`a.${fill('a', limits.formFieldLengthMax - 4)}.a`),
+  'a form with a long secret': `client_id=a&client_secret=${fill('a', limitNamed('formFieldLengthMax'))}`,
+  'an assertion of the largest size': asserted(
+    `a.${fill('a', limitNamed('formFieldLengthMax') - 4)}.a`,
+  ),
   'an assertion of nested JSON': asserted(`a.${base64url(fill('[', 6000))}.a`),
   'an assertion of many members': asserted(`a.${base64url(members(6000))}.a`),
-  'an assertion of dots': asserted(fill('.', limits.formFieldLengthMax)),
+  'an assertion of dots': asserted(fill('.', limitNamed('formFieldLengthMax'))),
 }
 
 const multipart = (part: string, boundary = 'a') => ({

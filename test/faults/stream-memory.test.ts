@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { after, before, describe, test } from 'node:test'
 import { createGzip } from 'node:zlib'
-import { limits } from '@bursar/base'
+import { limitNamed } from '@bursar/base'
 import { type Program, runProgram, startProgram } from '../support/program.ts'
 import { anId, someDepositInstructions } from '../support/records.ts'
 import { until, untilHolds } from '../support/until.ts'
@@ -20,10 +20,10 @@ const MIB = 1024 * 1024
 const STREAM_MIB = 192
 /** What the buffers on the way and what the collector leaves may take, beside an idle process. */
 const GROWTH_MIB = 160
-const limitsUrl = new URL('../../packages/base/src/limits.ts', import.meta.url).href
+const limitsUrl = new URL('../../packages/base/src/declare-limits.ts', import.meta.url).href
 const preload = `
-  import { limits } from '${limitsUrl}'
-  Object.assign(limits, { streamBytesMax: ${STREAM_MIB * MIB} })`
+  import { setLimit } from '${limitsUrl}'
+  setLimit('streamBytesMax', ${STREAM_MIB * MIB})`
 
 const folder = mkdtempSync(join(tmpdir(), 'bursar-stream-memory-'))
 const spool = join(folder, 'spool')
@@ -160,7 +160,10 @@ describe('a large stream that is not stored', () => {
       await untilHolds('its file is removed', () => readdirSync(spool).length === 0)
       assert.deepEqual([await isStored(10), await isStored(11)], [true, false])
       assert.ok(most.server < GROWTH_MIB, `the server gained ${most.server} MiB`)
-      assert.ok(most.writer < limits.writerMemoryMegabytes, `the process had ${most.writer} MiB`)
+      assert.ok(
+        most.writer < limitNamed('writerMemoryMegabytes'),
+        `the process had ${most.writer} MiB`,
+      )
       assert.equal((await fetch(`${url}/readyz`)).status, 200)
       assert.equal(server.process.exitCode, null)
     })

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, describe, test } from 'node:test'
 import { setTimeout as passing } from 'node:timers/promises'
-import { limits, openMovableClock, systemTime } from '@bursar/base'
+import { limitNamed, openMovableClock, systemTime } from '@bursar/base'
 import { openWriters } from '@bursar/intake'
 import { pino } from 'pino'
 import { withPrimary } from '../../packages/postgres/src/cluster/with-primary.ts'
@@ -122,7 +122,7 @@ describe('the process that stores streams', () => {
     assert.deepEqual(writersOf(), [])
     assert.equal((await post(linesOf(1, 1, 'first'))).status, 200)
     const [pid = 0, ...others] = writersOf()
-    assert.deepEqual([priorityOf(pid), others], [limits.writerPriority, []])
+    assert.deepEqual([priorityOf(pid), others], [limitNamed('writerPriority'), []])
     assert.equal((await post(linesOf(1, 1, 'second'))).status, 200)
     assert.deepEqual([writersOf(), spooled()], [[pid], []])
   })
@@ -186,7 +186,7 @@ describe('the process that stores streams', () => {
       for (const pid of writersOf()) process.kill(pid, 'SIGKILL')
       assert.equal((await pending).status, 503)
       const isLeft = async () => (await waitingSessions()) === 0
-      await untilHolds('no session waits', isLeft, 2 * limits.databaseClientCheckMs)
+      await untilHolds('no session waits', isLeft, 2 * limitNamed('databaseClientCheckMs'))
     })
     assert.equal((await post(linesOf(50, 2, 'again'))).status, 200)
     assert.equal(await tagOf(51), 'again')
@@ -266,7 +266,7 @@ describe('a process that stores no stream', () => {
     pending.catch(() => {})
     const [pid = 0] = writersOf().slice(-1)
     process.kill(pid, 'SIGSTOP')
-    await time.advance(limits.writerSilenceMs)
+    await time.advance(limitNamed('writerSilenceMs'))
     const message = 'the writer of the stream has made no progress'
     await assert.rejects(pending, { name: 'StoreUnavailable', message })
     await until(() => !isRunning(pid))

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, before, test } from 'node:test'
-import { limits } from '@bursar/base'
+import { limitNamed } from '@bursar/base'
 import { sandboxOperations } from '@bursar/contract'
 import { consoleSteps } from '../support/console-blocks.ts'
 import { runConsole } from '../support/run-console.ts'
@@ -34,10 +34,18 @@ test(`${guide} names every call and every limit`, () => {
   for (const { path } of sandboxOperations) {
     assert.ok(text.includes(path.replaceAll(/:([a-z]+)/g, '{$1}')), path)
   }
-  const shown = [limits.sandboxCustomersMax, limits.sandboxSnapshotsMax, limits.sandboxFaultsMax]
-  const others = [limits.sandboxFaultTimesMax, limits.sandboxDelayMsMax, limits.sandboxRequestsKept]
+  const shown = [
+    limitNamed('sandboxCustomersMax'),
+    limitNamed('sandboxSnapshotsMax'),
+    limitNamed('sandboxFaultsMax'),
+  ]
+  const others = [
+    limitNamed('sandboxFaultTimesMax'),
+    limitNamed('sandboxDelayMsMax'),
+    limitNamed('sandboxRequestsKept'),
+  ]
   for (const limit of [...shown, ...others]) {
     assert.match(text, new RegExp(`\\| ${limit.toLocaleString('en')} +\\|`), String(limit))
   }
-  assert.ok(text.includes(`${limits.sandboxRecordsBytesMax / 1024 ** 2} MiB`))
+  assert.ok(text.includes(`${limitNamed('sandboxRecordsBytesMax') / 1024 ** 2} MiB`))
 })

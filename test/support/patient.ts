@@ -1,4 +1,4 @@
-import { limits } from '@bursar/base'
+import { setLimit } from '../../packages/base/src/declare-limits.ts'
 
 /**
  * Deadlines at which the product gives something up, which a busy machine meets: an hour in each
@@ -8,7 +8,7 @@ import { limits } from '@bursar/base'
  */
 const hourMs = 3_600_000
 
-const patientLimits: Partial<Record<keyof typeof limits, number>> = {
+export const patientLimits: Readonly<Record<string, number>> = {
   // Requests and their answers.
   requestTimeoutMs: hourMs,
   headersTimeoutMs: hourMs,
@@ -51,4 +51,4 @@ const patientLimits: Partial<Record<keyof typeof limits, number>> = {
   keyCommandMs: hourMs,
 }
 
-Object.assign(limits, patientLimits)
+for (const [name, value] of Object.entries(patientLimits)) setLimit(name, value)

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
-import { type Clock, limits, openBackground, openLog, systemTime } from '@bursar/base'
+import { type Clock, limitNamed, openBackground, openLog, systemTime } from '@bursar/base'
 import {
   type AuditDeps,
   type AuditLog,
@@ -150,7 +150,7 @@ async function openImportsAt(where: string, clock: Clock): Promise<ImportRegistr
 async function openAuditAt(where: string, deps: AuditDeps): Promise<AuditLog> {
   if (!isUrl(where)) return openSqliteAudit(where, () => {}, deps)
   const servers = await openTestServers(where)
-  const log = openPostgresAudit(servers, limits.auditWriteMs, deps)
+  const log = openPostgresAudit(servers, limitNamed('auditWriteMs'), deps)
   return { ...log, close: () => log.close().then(servers.close) }
 }
 

@@ -1,6 +1,30 @@
-import { limits } from './limits.ts'
+import { limitsOf } from './declare-limits.ts'
+import { baseLimits } from './limits.ts'
 import { type Repeater, repeat } from './schedule.ts'
 import { systemTime } from './time.ts'
+
+const limits = limitsOf({
+  /** How often a process writes what its imports do, and looks which somebody has cancelled. */
+  importReportMs: 1000,
+  /** How often a process writes what it has counted, and the head of its chain. */
+  auditReportMs: 60_000,
+  /** How often a server looks for the log of a killed import. */
+  storeLogCheckedMs: 60_000,
+  /** A server looks so often at the files of its store. A look takes some 40 microseconds. */
+  storeLookMs: 1000,
+  /** Interval of the health check of every database server. It finds a new primary. */
+  databaseHealthCheckIntervalMs: 500,
+  /** How often a server looks for consumptions of other processes. Its own have events at once. */
+  feesAnnouncedEveryMs: 1000,
+  /** How often a server under npm looks whether npm was killed. It costs a system call. */
+  parentCheckMs: 500,
+  /** Every process must refuse a disabled client within 10 s: two polls and a margin. */
+  credentialPollMs: 2000,
+  /** How often another issuer’s keys are fetched. */
+  issuerRefreshMs: 5 * 60 * 1000,
+  /** How often the metrics count what is stored: as often as Prometheus usually reads them. */
+  metricsCountedMs: 15_000,
+})
 
 type Job = {
   readonly does: string
@@ -29,17 +53,17 @@ export const jobs = {
   'observe-costs': {
     does: 'asks the nodes of a network what a transfer costs',
     in: 'packages/fees/src/sources/fee-refresher.ts',
-    everyMs: limits.feeRefreshMs,
+    everyMs: baseLimits.feeRefreshMs,
   },
   'observe-prices': {
     does: 'asks the price sources',
     in: 'packages/fees/src/sources/fee-refresher.ts',
-    everyMs: limits.feeRefreshMs,
+    everyMs: baseLimits.feeRefreshMs,
   },
   'sweep-fee-quotes': {
     does: 'deletes fee quotes past their retention',
     in: 'packages/server/src/works/withdrawal-fees/sweep-quotes.ts',
-    everyMs: limits.quoteSweepIdleMs,
+    everyMs: baseLimits.quoteSweepIdleMs,
   },
   'report-imports': {
     does: 'writes what has changed of the imports of the process, and hears which are cancelled',
@@ -54,22 +78,22 @@ export const jobs = {
   'reseal-bodies': {
     does: 'brings stored bodies to the form that is configured, and to rotated keys',
     in: 'packages/records/src/sealing/start-resealing.ts',
-    everyMs: limits.resealIdleMs,
+    everyMs: baseLimits.resealIdleMs,
   },
   'compare-checksums': {
     does: 'compares stored records with their checksums',
     in: 'packages/records/src/integrity/checksum-scan.ts',
-    everyMs: limits.scanRoundRestMs,
+    everyMs: baseLimits.scanRoundRestMs,
   },
   'check-tables': {
     does: 'compares the tables of the embedded store with their indexes',
     in: 'packages/sqlite/src/files/damage-watch.ts',
-    everyMs: limits.scanRoundRestMs,
+    everyMs: baseLimits.scanRoundRestMs,
   },
   'recheck-damage': {
     does: 'reads damaged records again, which may be mended',
     in: 'packages/records/src/integrity/checksum-scan.ts',
-    everyMs: limits.damageLookMs,
+    everyMs: baseLimits.damageLookMs,
   },
   'check-store-files': {
     does: 'checks that the files of the embedded store are in place and can be written',
@@ -89,7 +113,7 @@ export const jobs = {
   'close-untaken-answers': {
     does: 'closes connections whose client does not take its answer',
     in: 'packages/server/src/server/connections/connection-bounds.ts',
-    everyMs: limits.answerTakenLookMs,
+    everyMs: baseLimits.answerTakenLookMs,
   },
   'announce-consumed-fees': {
     does: 'adds the events of fees that withdrawals have consumed',
@@ -99,7 +123,7 @@ export const jobs = {
   'wake-readers': {
     does: 'answers requests that wait for events, and looks for events where none are announced',
     in: 'packages/records/src/change-watch.ts',
-    everyMs: limits.readersLookMs,
+    everyMs: baseLimits.readersLookMs,
   },
   'measure-service': {
     does: 'counts open fee quotes and imports, and reads the delay of the event loop',

@@ -1,11 +1,18 @@
 import { closeSync, openSync, readSync } from 'node:fs'
 import { distance } from 'fastest-levenshtein'
-import { limits } from './limits.ts'
+import { limitsOf } from './declare-limits.ts'
 import { jsonFault } from './parse-json.ts'
 import type { Setting } from './settings/setting-kinds.ts'
 import { settings } from './settings/settings.ts'
 import { printable } from './values/printable.ts'
 import { repeatedMembers } from './values/scan-json.ts'
+
+const limits = limitsOf({
+  /** A configuration file, a fee schedule or a key set. The largest has a few thousand lines. */
+  configurationBytesMax: 1024 * 1024,
+  /** Faults of one configuration that are listed; the rest are counted. */
+  configurationFaultsMax: 100,
+})
 
 export type Config = { readonly [K in keyof typeof settings]: SettingValue<(typeof settings)[K]> }
 type SettingValue<S> = S extends Setting<infer T> ? T : never

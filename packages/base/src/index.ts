@@ -9,10 +9,11 @@ export {
   loadConfig,
   readTextFile,
 } from './config.ts'
+export { limitNamed, limitsOf, setLimit } from './declare-limits.ts'
 export { type FairQueue, openFairQueue, type Turn } from './fair-queue.ts'
 export { type Check, type Finding, refusalOf } from './finding.ts'
 export { freeMemory, pageBuffers } from './lent-buffers.ts'
-export { limits } from './limits.ts'
+export { baseLimits } from './limits.ts'
 export { type Logger, logLevels, logStateOf, openLog, REQUEST_LINE } from './log.ts'
 export {
   descriptorAdvice,

@@ -1,11 +1,11 @@
 import { type TSchema, Type } from 'typebox'
 import { Compile, Errors, type Validator } from 'typebox/schema'
 import { Settings } from 'typebox/system'
-import { limits } from './limits.ts'
+import { baseLimits } from './limits.ts'
 import { printable } from './values/printable.ts'
 
 // The library stops at eight faults by default.
-Settings.Set({ maxErrors: limits.recordFaultsMax })
+Settings.Set({ maxErrors: baseLimits.recordFaultsMax })
 
 /**
  * Compiles a schema at its first use. To compile all of them would take a third of a start, and a
@@ -65,7 +65,7 @@ type Params = {
 
 /**
  * The library's errors, with one violation for each missing and each unknown member. They are
- * complete if there are fewer errors than `limits.recordFaultsMax`.
+ * complete if there are fewer errors than `baseLimits.recordFaultsMax`.
  */
 export const violationsOf = (schema: TSchema, errors: readonly SchemaError[]): Violation[] =>
   errors.flatMap(({ keyword, schemaPath, instancePath, params, message }) => {

@@ -1,5 +1,10 @@
-import { limits } from './limits.ts'
+import { limitsOf } from './declare-limits.ts'
 import { systemTime } from './time.ts'
+
+const limits = limitsOf({
+  /** How long an import may hold the event loop of a server before requests have their turn. */
+  timeSliceMs: 3,
+})
 
 /**
  * Shares the event loop between long works and requests: in each turn of the loop one work runs,

@@ -4,7 +4,7 @@ import fs from 'node:fs'
 import { type TestContext, test } from 'node:test'
 import { turn } from '../../../test/support/until.ts'
 import { takeTime } from '../../../test/support/virtual-time.ts'
-import { limits } from '../src/limits.ts'
+import { limitNamed } from '../src/declare-limits.ts'
 import { openLogOutput } from '../src/machine/stderr.ts'
 import { systemTime } from '../src/time.ts'
 
@@ -100,7 +100,7 @@ for (const fault of ['EAGAIN', 'ENOSPC', 'EPIPE']) {
     await turn()
     assert.deepEqual(output.state(), { dropped: 0, isBehind: true })
     const line = `${'x'.repeat(1023)}\n`
-    const kept = Math.floor((limits.logWaitingBytesMax - 6) / line.length)
+    const kept = Math.floor((limitNamed('logWaitingBytesMax') - 6) / line.length)
     for (let at = 0; at < kept + 10; at += 1) output.write(line, at % 2 === 0)
     await turn()
     await time.advance(250)
@@ -115,7 +115,7 @@ for (const fault of ['EAGAIN', 'ENOSPC', 'EPIPE']) {
 }
 
 test('the end of the process waits for a reader, and not long', (t) => {
-  for (const readsAfterMs of [limits.logFlushMs - 5, Number.POSITIVE_INFINITY]) {
+  for (const readsAfterMs of [limitNamed('logFlushMs') - 5, Number.POSITIVE_INFINITY]) {
     using time = takeTime()
     const { output, reader, writes, exit } = openNoted(t)
     reader.reads = false
@@ -135,7 +135,7 @@ test('the end of the process waits for a reader, and not long', (t) => {
     const isRead = Number.isFinite(readsAfterMs)
     assert.deepEqual(
       [sleptMs, writes],
-      isRead ? [readsAfterMs, ['last\n']] : [limits.logFlushMs, []],
+      isRead ? [readsAfterMs, ['last\n']] : [limitNamed('logFlushMs'), []],
     )
   }
 })

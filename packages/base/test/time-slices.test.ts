@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { setLimits } from '../../../test/support/set-limits.ts'
 import { takeTime } from '../../../test/support/virtual-time.ts'
-import { limits } from '../src/limits.ts'
+import { limitNamed } from '../src/declare-limits.ts'
 import { openTimeSlices, paceOf } from '../src/time-slices.ts'
 
 describe('works that share the event loop', () => {
@@ -33,7 +33,7 @@ describe('works that share the event loop', () => {
     using time = takeTime()
     const slices = openTimeSlices()
     await slices.next()
-    await time.advance(limits.timeSliceMs - 1)
+    await time.advance(limitNamed('timeSliceMs') - 1)
     assert.equal(slices.next(), undefined)
     await time.advance(1)
     assert.ok(slices.next() instanceof Promise)

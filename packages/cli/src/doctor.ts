@@ -9,13 +9,12 @@ import {
   DEFAULT_FILE,
   type Finding,
   freeBytesOf,
-  limits,
   openLog,
   readPostgresUrl,
   refusalOf,
   systemTime,
 } from '@bursar/base'
-import { resources } from '@bursar/contract'
+import { contractLimits, resources } from '@bursar/contract'
 import { type Erasure, type OperatorRecords, spoolFolderOf } from '@bursar/records'
 import {
   lastArchivedAt,
@@ -124,7 +123,7 @@ const runAll = (checks: readonly Check[]): Promise<readonly Checked[]> =>
 /** A check has a deadline, so that a server that never answers does not hold the others up. */
 async function run({ name, find }: Check): Promise<Checked> {
   const late = Promise.withResolvers<undefined>()
-  const cancel = systemTime.after(limits.doctorCheckMs, () => late.resolve(undefined))
+  const cancel = systemTime.after(contractLimits.doctorCheckMs, () => late.resolve(undefined))
   try {
     const findings = await Promise.race([find(), late.promise])
     if (findings === undefined) {

@@ -1,7 +1,14 @@
-import { type Config, fetchBounded, isWildcard, limits, systemTime, urlHost } from '@bursar/base'
+import { type Config, fetchBounded, isWildcard, limitsOf, systemTime, urlHost } from '@bursar/base'
 import type { Command } from 'commander'
 import { type CommonOptions, configOf, newCommand, refuseUsage } from './options.ts'
 import { CommandFailed, type Output, printResult } from './output.ts'
+
+const limits = limitsOf({
+  /** How long `healthcheck` waits. Supervisors give a check some 30 s. */
+  healthcheckMs: 5000,
+  /** The answer of `/readyz` on the operator's port has a few kilobytes. */
+  healthAnswerBytesMax: 1024 * 1024,
+})
 
 type HealthcheckOptions = CommonOptions & { readonly url?: string }
 

@@ -1,13 +1,13 @@
 import {
   counted,
-  limits,
+  limitsOf,
   parseInstant,
   printable,
   printableJson,
   printInstant,
   systemTime,
 } from '@bursar/base'
-import { resourceOf, uuid } from '@bursar/contract'
+import { contractLimits, resourceOf, uuid } from '@bursar/contract'
 import {
   describeHistory,
   type History,
@@ -19,6 +19,12 @@ import { Command } from 'commander'
 import { type CommonOptions, kindArgument, newCommand, refuseUsage } from './options.ts'
 import { CommandFailed, type Output, printResult } from './output.ts'
 import { withAudit } from './with-stores.ts'
+
+const limits = limitsOf({
+  /** Versions that one step of pruning reads, a few milliseconds, and the pause after it. */
+  pruneRows: 500,
+  pruneRestMs: 100,
+})
 
 /** `history show|prune`: what records were. */
 export const historyCommand = (output: Output): Command =>
@@ -54,7 +60,7 @@ function showCommand(output: Output): Command {
       async ({ stores, audited }) => {
         const { operator } = stores.records()
         const found = await readAll((after) =>
-          operator.history(resource, name, { after, versionsMax: limits.pageSizeMax }),
+          operator.history(resource, name, { after, versionsMax: contractLimits.pageSizeMax }),
         )
         if (found === undefined) {
           throw new CommandFailed(`there is no ${resource.noun} with the id ${id}`)

@@ -1,5 +1,5 @@
-import { counted, limits, printable } from '@bursar/base'
-import { importStates, recordKinds, uuid } from '@bursar/contract'
+import { counted, printable } from '@bursar/base'
+import { contractLimits, importStates, recordKinds, uuid } from '@bursar/contract'
 import { describeImport } from '@bursar/intake'
 import type { ListedImport } from '@bursar/records'
 import { type Command, Option } from 'commander'
@@ -15,7 +15,7 @@ type ListOptions = CommonOptions & {
 
 /** `imports` and `imports cancel`: what runs and what ran, on every process of the store. */
 export function importsCommand(output: Output): Command {
-  const most = limits.pageSizeMax
+  const most = contractLimits.pageSizeMax
   const command = newCommand('imports', 'List imports that run and that ran, the newest first.', [
     'imports',
     'imports --state merging --json',

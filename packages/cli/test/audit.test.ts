@@ -4,7 +4,7 @@ import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, test } from 'node:test'
-import { DAY_MICROS, limits, loadConfig, parseInstant, purposes } from '@bursar/base'
+import { DAY_MICROS, limitNamed, loadConfig, parseInstant, purposes } from '@bursar/base'
 import type { AuditEntry } from '@bursar/contract'
 import type { AuditLine, AuditReader } from '@bursar/records'
 import { auditOf, changeAuditLog as change } from '../../../test/support/audit.ts'
@@ -351,7 +351,7 @@ test('pages of strange lines end', async () => {
   const place = await newPlace()
   await importOf(place)
   await change(place, withoutChecks)
-  const many = limits.auditPageLines * 2 + 1
+  const many = limitNamed('auditPageLines') * 2 + 1
   const chain = testStore === 'sqlite' ? `cast(x'ff' as text)` : `''`
   const numbers = `with recursive number (n) as (select 1 union all select n + 1 from number where n < ${many})`
   await change(
@@ -447,12 +447,12 @@ test('audit --follow looks for lines again and again, also for those that are st
   const followed = follow()
   await time.advance(0)
   store(0)
-  store(limits.auditLateMs - limits.auditFollowMs)
-  await time.advance(limits.auditFollowMs - 1)
+  store(limitNamed('auditLateMs') - limitNamed('auditFollowMs'))
+  await time.advance(limitNamed('auditFollowMs') - 1)
   assert.deepEqual(seen, [])
   await time.advance(1)
   assert.deepEqual(seen, [2n, 3n])
-  await time.advance(limits.auditLateMs + limits.auditFollowMs)
+  await time.advance(limitNamed('auditLateMs') + limitNamed('auditFollowMs'))
   assert.deepEqual(seen, [2n, 3n])
   store(0)
   ending.abort()

@@ -4,7 +4,7 @@ import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, describe, test } from 'node:test'
-import { limits, programName } from '@bursar/base'
+import { limitNamed, programName } from '@bursar/base'
 import type { Command } from 'commander'
 import { temporaryFolder } from '../../../test/support/harness.ts'
 import { aFiatAccount, anId } from '../../../test/support/records.ts'
@@ -280,7 +280,7 @@ test('history prune rests after each step but the last', async () => {
   // There is a step for each of three tables. Beside a rest, the store has one job that waits.
   for (const rest of ['first', 'second']) {
     await until(() => time.waiting() === 2)
-    await time.advance(limits.pruneRestMs - 1)
+    await time.advance(limitNamed('pruneRestMs') - 1)
     assert.equal(time.waiting(), 2, rest)
     await time.advance(1)
   }

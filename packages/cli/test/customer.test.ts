@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, before, describe, test } from 'node:test'
-import { type Keyring, limits } from '@bursar/base'
+import { type Keyring, limitNamed } from '@bursar/base'
 import { recordKinds } from '@bursar/contract'
 import { auditOf } from '../../../test/support/audit.ts'
 import {
@@ -163,25 +163,25 @@ describe('the waits of an erasure', () => {
       records: () => ({ operator: { eraseSome: inTwoSteps('records', { removed: {} }) } }),
     } as unknown as ErasureDeps['stores']
     const erasing = eraseCustomer({ stores, keyring: {} as Keyring, isServed }, 'acme', undefined)
-    await time.advance(limits.clientRefusedMs + 2 * limits.eraseRestMs)
+    await time.advance(limitNamed('clientRefusedMs') + 2 * limitNamed('eraseRestMs'))
     await erasing
     return steps
   }
 
   const stepsFrom = (ms: number) => [
     `fees at ${ms} ms`,
-    `fees at ${ms + limits.eraseRestMs} ms`,
-    `records at ${ms + limits.eraseRestMs} ms`,
-    `records at ${ms + 2 * limits.eraseRestMs} ms`,
-    `ended at ${ms + 2 * limits.eraseRestMs} ms`,
+    `fees at ${ms + limitNamed('eraseRestMs')} ms`,
+    `records at ${ms + limitNamed('eraseRestMs')} ms`,
+    `records at ${ms + 2 * limitNamed('eraseRestMs')} ms`,
+    `ended at ${ms + 2 * limitNamed('eraseRestMs')} ms`,
   ]
 
   test('last until every server refuses the clients, and there is a rest between steps', async () => {
-    assert.deepEqual(await timesOf(true), stepsFrom(limits.clientRefusedMs))
-    assert.deepEqual(await timesOf(true, 4000), stepsFrom(limits.clientRefusedMs - 4000))
-    assert.deepEqual(await timesOf(true, limits.clientRefusedMs), stepsFrom(0))
+    assert.deepEqual(await timesOf(true), stepsFrom(limitNamed('clientRefusedMs')))
+    assert.deepEqual(await timesOf(true, 4000), stepsFrom(limitNamed('clientRefusedMs') - 4000))
+    assert.deepEqual(await timesOf(true, limitNamed('clientRefusedMs')), stepsFrom(0))
     // A clock that was set back does not make the wait longer.
-    assert.deepEqual(await timesOf(true, -hourMs), stepsFrom(limits.clientRefusedMs))
+    assert.deepEqual(await timesOf(true, -hourMs), stepsFrom(limitNamed('clientRefusedMs')))
   })
 
   test('do without the servers in a recovery', async () => {

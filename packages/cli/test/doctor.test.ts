@@ -14,7 +14,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, describe, type TestContext, test } from 'node:test'
-import { limits, loadConfig, openLog, systemTime } from '@bursar/base'
+import { limitNamed, loadConfig, openLog, systemTime } from '@bursar/base'
 import type { OperatorRecords } from '@bursar/records'
 import { openServiceStores } from '@bursar/server/stores'
 import { openPlace, startServiceAt, temporaryFolder } from '../../../test/support/harness.ts'
@@ -397,12 +397,12 @@ test('the counts of customers are compared for a time, whatever the clock of the
   const compareCounts = async () => {
     steps += 1
     time.jump(-60_000_000n)
-    await time.pause(limits.doctorCountsMs / 5)
+    await time.pause(limitNamed('doctorCountsMs') / 5)
     return { wrong: [], next: 1n }
   }
   const records = { customers: { compareCounts } } as unknown as Pick<OperatorRecords, 'customers'>
   const found = countsCheck({ using: async (work) => work({ records }) }).find()
-  await time.advance(limits.doctorCountsMs)
+  await time.advance(limitNamed('doctorCountsMs'))
   assert.deepEqual([await found, steps, time.waiting()], [[], 5, 0])
 })
 
@@ -424,11 +424,11 @@ test('a check of doctor that takes too long is not known, and holds no other up'
     return silent.sockets.length > 0
   })
   const late = { what: 'not checked: it took too long', why: '', fix: '' }
-  assert.deepEqual(await settlesAfter(time, limits.doctorCheckMs, found), [
+  assert.deepEqual(await settlesAfter(time, limitNamed('doctorCheckMs'), found), [
     { check: 'fee-schedule', ...late },
     { check: 'fee-sources', ...late },
   ])
-  await time.advance(limits.doctorCheckMs)
+  await time.advance(limitNamed('doctorCheckMs'))
 })
 
 describe('healthcheck', () => {
@@ -460,7 +460,7 @@ describe('healthcheck', () => {
     using time = takeTime()
     const ran = runBursar('', ['healthcheck', '--url', `http://127.0.0.1:${silent.port}`])
     await until(() => silent.sockets.length === 1)
-    const { code, err } = await settlesAfter(time, limits.healthcheckMs, ran)
+    const { code, err } = await settlesAfter(time, limitNamed('healthcheckMs'), ran)
     assert.deepEqual(
       [code, err.replace(/\d+\/readyz/, '')],
       [1, 'http://127.0.0.1: did not answer in time\n'],

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { ConfigError, limits, openLog } from '@bursar/base'
+import { ConfigError, limitNamed, openLog } from '@bursar/base'
 import { NoPrimary, StoreDamaged, StoreServed, StoreUnavailable } from '@bursar/records'
 import { pino } from 'pino'
 import { takeTime } from '../../../test/support/virtual-time.ts'
@@ -28,11 +28,11 @@ describe('a start of the server', () => {
     using time = takeTime()
     const { start, count } = failing(new StoreUnavailable('late'), new StoreUnavailable('late'))
     const started = startRetried(start, { config, log, ended: running })
-    await time.advance(limits.startPauseMs - 1)
+    await time.advance(limitNamed('startPauseMs') - 1)
     assert.equal(count(), 1)
     await time.advance(1)
     assert.equal(count(), 2)
-    await time.advance(limits.startPauseMs)
+    await time.advance(limitNamed('startPauseMs'))
     assert.equal(await started, 'started')
     assert.equal(count(), 3)
   })
@@ -53,15 +53,15 @@ describe('a start of the server', () => {
   test('fails with the first failure after its time', async () => {
     using time = takeTime()
     const late = new StoreUnavailable('late')
-    const starts = limits.startRetriedMs / limits.startPauseMs + 2
+    const starts = limitNamed('startRetriedMs') / limitNamed('startPauseMs') + 2
     const { start, count } = failing(...Array.from({ length: starts }, () => late))
     let failure: unknown
     const failed = startRetried(start, { config, log, ended: running }).catch((error) => {
       failure = error
     })
-    await time.advance(limits.startRetriedMs)
+    await time.advance(limitNamed('startRetriedMs'))
     assert.deepEqual([count(), failure], [starts - 1, undefined])
-    await time.advance(limits.startPauseMs)
+    await time.advance(limitNamed('startPauseMs'))
     await failed
     assert.deepEqual([count(), failure], [starts, late])
   })
@@ -72,7 +72,7 @@ describe('a start of the server', () => {
     const { start, count } = failing(late, late)
     const ended = Promise.withResolvers<unknown>()
     const failed = assert.rejects(startRetried(start, { config, log, ended: ended.promise }), late)
-    await time.advance(limits.startPauseMs - 1)
+    await time.advance(limitNamed('startPauseMs') - 1)
     ended.resolve('SIGTERM')
     await failed
     assert.equal(count(), 1)
@@ -84,10 +84,10 @@ describe('a start of the server', () => {
     const lines: string[] = []
     const memory = pino({}, { write: (line: string) => void lines.push(line) })
     // The one before it may be in its lame-duck period.
-    const tries = (limits.startRetriedMs + embedded.lameDuckMs) / limits.startPauseMs
+    const tries = (limitNamed('startRetriedMs') + embedded.lameDuckMs) / limitNamed('startPauseMs')
     const { start, count } = failing(...Array.from({ length: tries }, () => served))
     const started = startRetried(start, { config: embedded, log: memory, ended: running })
-    await time.advance(tries * limits.startPauseMs - 1)
+    await time.advance(tries * limitNamed('startPauseMs') - 1)
     assert.equal(count(), tries)
     await time.advance(1)
     assert.equal(await started, 'started')
@@ -100,13 +100,14 @@ describe('a start of the server', () => {
   test('is refused after that time, and at once for other reasons there', async () => {
     using time = takeTime()
     const served = new StoreServed('data/bursar.db')
-    const tries = (limits.startRetriedMs + embedded.lameDuckMs) / limits.startPauseMs + 2
+    const tries =
+      (limitNamed('startRetriedMs') + embedded.lameDuckMs) / limitNamed('startPauseMs') + 2
     const second = failing(...Array.from({ length: tries }, () => served))
     const refused = assert.rejects(
       startRetried(second.start, { config: embedded, log, ended: running }),
       served,
     )
-    await time.advance(tries * limits.startPauseMs)
+    await time.advance(tries * limitNamed('startPauseMs'))
     await refused
     const locked = failing(new StoreUnavailable('an import has locked it'))
     await assert.rejects(startRetried(locked.start, { config: embedded, log, ended: running }))

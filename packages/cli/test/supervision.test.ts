@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import cluster from 'node:cluster'
 import { EventEmitter } from 'node:events'
 import { describe, type TestContext, test } from 'node:test'
-import { type Config, limits, openLog } from '@bursar/base'
+import { type Config, limitNamed, openLog } from '@bursar/base'
 import { type PrometheusContentType, Registry } from '@prometheus-io/client'
 import { pino } from 'pino'
 import { takeTime } from '../../../test/support/virtual-time.ts'
@@ -41,7 +41,7 @@ test('a second signal counts unless npm has forwarded the first', async (t) => {
   const signalled = untilSignalled(openLog('silent'), { onSecond })
   signal('SIGTERM')
   assert.equal(await signalled, 'SIGTERM')
-  await time.advance(limits.signalForwardedMs)
+  await time.advance(limitNamed('signalForwardedMs'))
   signal('SIGINT')
   assert.equal(seconds, 0)
   await time.advance(1)
@@ -60,7 +60,7 @@ test('an import that is stopped waits a moment for its note, and then ends', asy
     () => new Promise(() => {}),
   )
   signal('SIGTERM')
-  await time.advance(limits.importNotedMs - 1)
+  await time.advance(limitNamed('importNotedMs') - 1)
   assert.deepEqual(exits, [])
   await time.advance(1)
   assert.deepEqual(exits, [143])
@@ -111,7 +111,17 @@ describe('the first of several processes', () => {
   test('replaces a worker that dies early after a pause that doubles, up to a limit', async (t) => {
     using time = takeTime()
     const { workers, newest, delays } = await start(t)
-    const expected = [200, 400, 800, 1600, 3200, 6400, 12_800, 25_600, limits.workerDelayMsMax]
+    const expected = [
+      200,
+      400,
+      800,
+      1600,
+      3200,
+      6400,
+      12_800,
+      25_600,
+      limitNamed('workerDelayMsMax'),
+    ]
     for (const delayMs of expected) {
       const before = workers.length
       newest().die(1)
@@ -120,10 +130,10 @@ describe('the first of several processes', () => {
       await time.advance(1)
       assert.equal(workers.length, before + 1)
     }
-    await time.advance(limits.workerSettledMs)
+    await time.advance(limitNamed('workerSettledMs'))
     newest().die(1)
     await time.advance(0)
-    await time.advance(limits.workerSettledMs - 1)
+    await time.advance(limitNamed('workerSettledMs') - 1)
     newest().die(1)
     await time.advance(0)
     assert.deepEqual(delays(), [...expected, 0, 200])
@@ -145,7 +155,9 @@ describe('the first of several processes', () => {
     using time = takeTime()
     const { workers, ended, signal, config } = await start(t)
     signal('SIGTERM')
-    const { listenerSettleMsMax, drainTimeoutMs, workerDrainGraceMs } = limits
+    const listenerSettleMsMax = limitNamed('listenerSettleMsMax')
+    const drainTimeoutMs = limitNamed('drainTimeoutMs')
+    const workerDrainGraceMs = limitNamed('workerDrainGraceMs')
     const { lameDuckMs } = config
     const deadlineMs = lameDuckMs + listenerSettleMsMax + drainTimeoutMs + workerDrainGraceMs
     // It counts from the signal, which the process handles in its next turn.
@@ -179,7 +191,7 @@ test('metrics of all workers are refused where the first process does not answer
   const refused = read().catch((error) => {
     refusal = error
   })
-  await time.advance(limits.metricsMergedMs - 1)
+  await time.advance(limitNamed('metricsMergedMs') - 1)
   assert.deepEqual([sent.length, refusal], [1, undefined])
   await time.advance(1)
   await refused

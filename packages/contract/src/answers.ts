@@ -1,11 +1,11 @@
-import { limits } from '@bursar/base'
 import type { TSchema } from 'typebox'
+import { contractLimits } from './limits.ts'
 import type { ProblemSlug } from './problem.ts'
 
 /** The headers of answers beside those of HTTP itself, each with its meaning. */
 export const answerHeaders = {
   'X-Request-Id': 'Names the request; the same as in the log and in problems.',
-  'X-Ignored-Parameters': `The names of at most ${limits.ignoredNamesMax} query parameters that the operation does not know.`,
+  'X-Ignored-Parameters': `The names of at most ${contractLimits.ignoredNamesMax} query parameters that the operation does not know.`,
   'X-Joined-Parameters':
     'On an empty page, the query parameters whose value looks like several values in one, such as `A,B`. Repeat the parameter for each.',
   'RateLimit-Limit': 'How many requests a second the client may send. Absent without a limit.',

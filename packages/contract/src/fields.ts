@@ -3,15 +3,21 @@ import {
   decimalPattern,
   type Instant,
   isLeapSecond,
-  limits,
+  limitsOf,
   parseInstant,
   validatorOf,
   violationsOf,
 } from '@bursar/base'
 import { type TSchema, Type } from 'typebox'
+import { contractLimits } from './limits.ts'
 import { enumMember, leapSecond } from './members.ts'
 import { echo } from './problem.ts'
 import { type Refusal, refusalOf } from './schema-refusal.ts'
+
+const limits = limitsOf({
+  /** Entries of a filter that the contract does not limit: as many as a page has records. */
+  longFilterEntriesMax: 1000,
+})
 
 /** A query parameter, path parameter or body member. Its schema has the reason of its fault. */
 export type Field<T> = {
@@ -80,8 +86,8 @@ export const uuid = field(
 export const text = textField(
   Type.String({
     minLength: 1,
-    maxLength: limits.identifierLengthMax,
-    reason: `must be 1 to ${limits.identifierLengthMax} characters long`,
+    maxLength: contractLimits.identifierLengthMax,
+    reason: `must be 1 to ${contractLimits.identifierLengthMax} characters long`,
   }),
 )
 
@@ -160,7 +166,7 @@ export const enumOf = <const M extends readonly string[]>(
 export const memberOf: (schema: TSchema) => Field<string> = textField
 
 export const upTo100 = <T>(each: Field<T>, description?: string): ArrayField<T> =>
-  arrayOf(each, limits.filterEntriesMax, description)
+  arrayOf(each, contractLimits.filterEntriesMax, description)
 
 /** For ids, `ref_id`s and enums only: a store scans the index once for each other value. */
 export const upTo1000 = <T>(each: Field<T>, description?: string): ArrayField<T> =>

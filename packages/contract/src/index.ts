@@ -18,6 +18,7 @@ export {
   type RunningState,
   type WaitCode,
 } from './import-states.ts'
+export { contractLimits } from './limits.ts'
 export { about, component, enumMember } from './members.ts'
 export {
   type Body,

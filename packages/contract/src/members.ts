@@ -2,12 +2,18 @@ import {
   cryptoNetworks,
   damageOf,
   isLeapSecond,
-  limits,
+  limitsOf,
   parseInstant,
   withRule,
 } from '@bursar/base'
 import { type TEnum, type TSchema, Type } from 'typebox'
 import { Format } from 'typebox/format'
+import { contractLimits } from './limits.ts'
+
+const limits = limitsOf({
+  /** Characters of an amount. Any real supply with 18 decimals fits in 64. */
+  amountLengthMax: 100,
+})
 
 /**
  * Schemas of record members. Each carries the `reason` of its fault, and a shared one the
@@ -53,8 +59,8 @@ export const uuidMember = Type.String({ format: 'uuid', reason: 'must be a UUID'
 export const identifierMember = withRule(
   Type.String({
     minLength: 1,
-    maxLength: limits.identifierLengthMax,
-    reason: `must be a text of 1 to ${limits.identifierLengthMax} characters`,
+    maxLength: contractLimits.identifierLengthMax,
+    reason: `must be a text of 1 to ${contractLimits.identifierLengthMax} characters`,
   }),
   damageOf,
 )

@@ -1,9 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { type BoundOperator, type Instant, limits } from '@bursar/base'
+import { type BoundOperator, type Instant } from '@bursar/base'
 import type { TSchema } from 'typebox'
 import { type Answers, answersOf, type DeclaredAnswer, successesOf } from './answers.ts'
 import type { Deed } from './audit-entry.ts'
 import { type ArrayField, described, type Field, instant, text, uuid } from './fields.ts'
+import { contractLimits } from './limits.ts'
 import { asComponent } from './members.ts'
 import { pagingParameters } from './paging.ts'
 import { asOf, pastUnknownText } from './past-instant.ts'
@@ -290,7 +291,7 @@ function pageView({ id, envelope, view }: Pick<ListOperation, 'id' | 'envelope' 
       [envelope]: {
         description: 'The records; empty where none matches.',
         type: 'array',
-        maxItems: limits.pageSizeMax,
+        maxItems: contractLimits.pageSizeMax,
         items: asComponent(view),
       },
       next_page_cursor: {

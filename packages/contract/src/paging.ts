@@ -1,6 +1,6 @@
-import { limits } from '@bursar/base'
 import { Type } from 'typebox'
 import { described, enumOf, type Field, numberOf } from './fields.ts'
+import { contractLimits } from './limits.ts'
 import { about } from './members.ts'
 
 /** The parameters of every list. `orderBy` is the one value of `order_by`. */
@@ -31,9 +31,9 @@ export const pageSize = described(
     Type.Integer({
       format: 'int32',
       minimum: 1,
-      maximum: limits.pageSizeMax,
-      default: limits.pageSizeDefault,
-      reason: `must be between 1 and ${limits.pageSizeMax}`,
+      maximum: contractLimits.pageSizeMax,
+      default: contractLimits.pageSizeDefault,
+      reason: `must be between 1 and ${contractLimits.pageSizeMax}`,
     }),
   ),
   'How many records a page has at most.',

@@ -1,8 +1,10 @@
-import { attempt, limits, printInstant } from '@bursar/base'
+import { attempt, printInstant } from '@bursar/base'
 import type { RecordInput, Resource } from '@bursar/contract'
+import { contractLimits } from '@bursar/contract'
 import {
   comesAfter,
   type RowKey,
+  recordsLimits,
   rowFaults,
   StoreDamaged,
   type StoredRow,
@@ -37,7 +39,7 @@ export async function checkStored(
   const report = { records: 0, faultCount: 0, faults: [] as string[] }
   const note = (fault: string) => {
     report.faultCount += 1
-    if (report.faults.length < limits.faultsReportedMax) report.faults.push(fault)
+    if (report.faults.length < recordsLimits.faultsReportedMax) report.faults.push(fault)
   }
   for (const resource of resources) {
     try {
@@ -59,7 +61,7 @@ async function checkKind(
   const { kind, mask } = resource
   let key: RowKey | undefined
   for (;;) {
-    const found = await rows.after(resource, key, limits.checkedRowsMax, opens)
+    const found = await rows.after(resource, key, contractLimits.checkedRowsMax, opens)
     for (const row of found) {
       report.records += 1
       const faults = [
@@ -68,17 +70,18 @@ async function checkKind(
       if (faults.length > 0) note(`${kind} ${shownId(row.id)}: ${faults.join(', ')}`)
     }
     const last = found.at(-1)
-    if (last === undefined || found.length < limits.checkedRowsMax) break
+    if (last === undefined || found.length < contractLimits.checkedRowsMax) break
     if (key !== undefined && !comesAfter(last, key)) {
       note(`${kind}: the rows are not in their order; the records after them were not checked`)
       break
     }
     key = last
   }
-  const lost = mask === undefined ? [] : await rows.unpaired(resource, limits.faultsReportedMax)
+  const lost =
+    mask === undefined ? [] : await rows.unpaired(resource, recordsLimits.faultsReportedMax)
   for (const id of lost) note(`${kind} ${shownId(id)}: the masked record is missing`)
   // The terms of a lost record are left over. They are no second fault.
-  for (const id of await rows.otherTerms(resource, limits.faultsReportedMax)) {
+  for (const id of await rows.otherTerms(resource, recordsLimits.faultsReportedMax)) {
     if (lost.includes(id)) continue
     note(`${kind} ${shownId(id)}: the stored terms are not those of the record`)
   }

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
-import { jsonFault, limits, repeatedMembers } from '@bursar/base'
-import { echo, type RecordFault } from '@bursar/contract'
+import { jsonFault, repeatedMembers } from '@bursar/base'
+import { contractLimits, echo, type RecordFault } from '@bursar/contract'
 import { lineBoundsFault } from './line-bounds.ts'
 
 /** One value of a file and the line that it starts on, or the fault of that line. */
@@ -14,8 +14,8 @@ export type Entry = {
 export function parseEntry(line: number, bytes: Uint8Array): Entry | undefined {
   if (bytes.length === 0) return undefined
   const place = { line, raw: bytes }
-  if (bytes.length > limits.recordBytesMax) {
-    const reason = `must have at most ${limits.recordBytesMax} bytes`
+  if (bytes.length > contractLimits.recordBytesMax) {
+    const reason = `must have at most ${contractLimits.recordBytesMax} bytes`
     return { ...place, code: 'wrong_length', reason }
   }
   const outOfBounds = lineBoundsFault(bytes)

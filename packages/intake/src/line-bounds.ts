@@ -1,5 +1,13 @@
-import { counted, limits } from '@bursar/base'
+import { counted, limitsOf } from '@bursar/base'
 import type { RecordFault } from '@bursar/contract'
+import { intakeLimits } from './limits.ts'
+
+const limits = limitsOf({
+  /** Values of a record in all: a statement with every balance has 4,100. */
+  recordValuesMax: 5000,
+  /** A shorter line is parsed in microseconds, whatever its form. */
+  recordScannedBytesMin: 4096,
+})
 
 const code = { quote: 0x22, backslash: 0x5c, comma: 0x2c } as const
 type LineBoundsFault = Pick<RecordFault, 'code' | 'reason'>
@@ -28,8 +36,8 @@ export function lineBoundsFault(line: Uint8Array): LineBoundsFault | undefined {
       depth += 1
       values += 1
       // The record itself has no level.
-      if (depth > limits.recordDepthMax + 1) {
-        const reason = `is nested too deeply; a record may have at most ${limits.recordDepthMax} levels`
+      if (depth > intakeLimits.recordDepthMax + 1) {
+        const reason = `is nested too deeply; a record may have at most ${intakeLimits.recordDepthMax} levels`
         return { code: 'too_deep', reason }
       }
     } else if ((byte | BRACKET) === CLOSING) depth -= 1

@@ -1,5 +1,14 @@
-import { limits, printable } from '@bursar/base'
+import { limitsOf, printable } from '@bursar/base'
 import type { RecordFault, RecordInput } from '@bursar/contract'
+import { intakeLimits } from './limits.ts'
+
+const limits = limitsOf({
+  /** The longest legal text has 500 characters. A character takes one or two UTF-16 units. */
+  recordTextLengthMax: 1000,
+  /** Members of one object: metadata may have 50. Items of one array: statement balances. */
+  recordMembersMax: 100,
+  recordItemsMax: 1000,
+})
 
 /**
  * Whether every text, array and object of a record is small enough to be checked. Patterns take
@@ -8,7 +17,7 @@ import type { RecordFault, RecordInput } from '@bursar/contract'
 export function isWithinBounds(value: unknown, depth = 0): boolean {
   if (typeof value === 'string') return value.length <= limits.recordTextLengthMax
   if (typeof value !== 'object' || value === null) return true
-  if (depth > limits.recordDepthMax) return false
+  if (depth > intakeLimits.recordDepthMax) return false
   if (Array.isArray(value)) {
     if (value.length > limits.recordItemsMax) return false
     return value.every((item) => isWithinBounds(item, depth + 1))
@@ -29,28 +38,28 @@ export function boundsFaults(value: unknown, member = '', depth = 0): RecordFaul
   ]
   if (typeof value === 'string') {
     if (value.length <= limits.recordTextLengthMax) return []
-    const reason = `has ${value.length} characters; ${limitOf('a text', 'recordTextLengthMax')}`
+    const reason = `has ${value.length} characters; ${limitOf('a text', limits.recordTextLengthMax)}`
     return fault('wrong_length', reason)
   }
   if (typeof value !== 'object' || value === null) return []
-  if (depth > limits.recordDepthMax) {
-    const reason = `is nested too deeply; ${limitOf('a record', 'recordDepthMax')} levels`
+  if (depth > intakeLimits.recordDepthMax) {
+    const reason = `is nested too deeply; ${limitOf('a record', intakeLimits.recordDepthMax)} levels`
     return fault('too_deep', reason)
   }
   if (Array.isArray(value) && value.length > limits.recordItemsMax) {
-    const reason = `has ${value.length} entries; ${limitOf('an array', 'recordItemsMax')}`
+    const reason = `has ${value.length} entries; ${limitOf('an array', limits.recordItemsMax)}`
     return fault('too_many', reason)
   }
   const members = Object.entries(value)
   if (!Array.isArray(value) && members.length > limits.recordMembersMax) {
-    const reason = `has ${members.length} members; ${limitOf('an object', 'recordMembersMax')}`
+    const reason = `has ${members.length} members; ${limitOf('an object', limits.recordMembersMax)}`
     return fault('too_many', reason)
   }
   return members.flatMap(([name, child]) => {
     if (name.length <= limits.recordTextLengthMax) {
       return boundsFaults(child, joinMembers(member, name), depth + 1)
     }
-    const reason = `has a name of ${name.length} characters; ${limitOf('a name', 'recordTextLengthMax')}`
+    const reason = `has a name of ${name.length} characters; ${limitOf('a name', limits.recordTextLengthMax)}`
     return [{ member: joinMembers(member, name), code: 'wrong_length', reason }]
   })
 }
@@ -61,7 +70,4 @@ export function joinMembers(parent: string, member: string): string {
   return parent === '' ? shown : `${parent}.${shown}`
 }
 
-type RecordLimit = Extract<keyof typeof limits, `record${string}`>
-
-const limitOf = (what: string, limit: RecordLimit): string =>
-  `${what} may have at most ${limits[limit]}`
+const limitOf = (what: string, limit: number): string => `${what} may have at most ${limit}`

@@ -1,5 +1,10 @@
-import { limits } from '@bursar/base'
-import { conflictCodes, type Problem, problem, type RecordFault } from '@bursar/contract'
+import {
+  conflictCodes,
+  contractLimits,
+  type Problem,
+  problem,
+  type RecordFault,
+} from '@bursar/contract'
 
 /** A fault of a record, with the line of a stream where there is one. */
 export type HttpFault = RecordFault & { readonly line?: number }
@@ -16,7 +21,7 @@ export function refusedRecords(
   { faultCount = faults.length, mayHaveMoreFaults = false }: FoundInAll = {},
 ): Problem {
   const errors = faults
-    .slice(0, limits.faultsAnsweredMax)
+    .slice(0, contractLimits.faultsAnsweredMax)
     .map((fault) => inTermsOfHttp(fault, otherCustomer))
   const [first] = errors
   const place = first?.line === undefined ? '' : `line ${first.line}: `

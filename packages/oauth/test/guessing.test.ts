@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { Writable } from 'node:stream'
 import { type TestContext, test } from 'node:test'
-import { limits, networkOf, Secret, systemTime } from '@bursar/base'
+import { limitNamed, networkOf, Secret, systemTime } from '@bursar/base'
 import { type ClientWithSecrets, type CredentialStore, StoreUnavailable } from '@bursar/records'
 import { pino } from 'pino'
 import { turn } from '../../../test/support/until.ts'
@@ -124,8 +124,8 @@ test('forgets failures after a minute', async () => {
 test('queues a bounded number of attempts, and lets them in as others end', async () => {
   const wrong = openWrongSecrets(2)
   assert.deepEqual([await wrong.enter('a'), await wrong.enter('a')], [0, 0])
-  const waiting = Array.from({ length: limits.attemptsWaitingMax }, () => wrong.enter('a'))
-  assert.equal(await wrong.enter('a'), limits.attemptRetryMs)
+  const waiting = Array.from({ length: limitNamed('attemptsWaitingMax') }, () => wrong.enter('a'))
+  assert.equal(await wrong.enter('a'), limitNamed('attemptRetryMs'))
   assert.equal(await wrong.enter('b'), 0)
   for (let ended = 0; ended < 2 + waiting.length; ended += 1) {
     wrong.leave('a', 'succeeded')
@@ -163,14 +163,15 @@ test('lets every waiting attempt in when all in progress end at once', async () 
     await turn()
     wrong.leave('a', 'succeeded')
   }
-  await Promise.all(Array.from({ length: 2 + limits.attemptsWaitingMax }, attempt))
-  assert.equal(entered, 2 + limits.attemptsWaitingMax)
+  await Promise.all(Array.from({ length: 2 + limitNamed('attemptsWaitingMax') }, attempt))
+  assert.equal(entered, 2 + limitNamed('attemptsWaitingMax'))
 })
 
 test('remembers a bounded number of keys', async () => {
   const wrong = openWrongSecrets(10)
   await fail(wrong, 'a', 10)
-  for (let count = 0; count < limits.failureKeysMax; count += 1) await fail(wrong, `b${count}`, 1)
+  for (let count = 0; count < limitNamed('failureKeysMax'); count += 1)
+    await fail(wrong, `b${count}`, 1)
   assert.equal(await wrong.enter('a'), 0)
 })
 

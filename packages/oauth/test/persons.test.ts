@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { limits } from '@bursar/base'
+import { limitNamed } from '@bursar/base'
 import { auditOf } from '../../../test/support/audit.ts'
 import { startTestService, type TestService } from '../../../test/support/harness.ts'
 import { operatorToken } from '../../../test/support/operator-token.ts'
@@ -94,12 +94,12 @@ test('a person who waits is answered 401 once the issuer has taken the key away'
   const waiting = service.call(`${changes}${end}&wait=30`, { token })
   await until(() => service.parts.store.customers.changes.waiting() === 1)
   await service.parts.oauth.refresh()
-  await time.advance(limits.rightCheckedMs)
+  await time.advance(limitNamed('rightCheckedMs'))
   // The key is still published. A reader that looks again waits on.
   await until(() => service.parts.store.customers.changes.waiting() === 1)
   await rotate()
   await service.parts.oauth.refresh()
-  await time.advance(limits.rightCheckedMs)
+  await time.advance(limitNamed('rightCheckedMs'))
   assert.equal((await waiting).status, 401)
 })
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createHmac, type KeyObject } from 'node:crypto'
 import { type TestContext, test } from 'node:test'
-import { limits, openBackground } from '@bursar/base'
+import { limitNamed, openBackground } from '@bursar/base'
 import type { CredentialStore } from '@bursar/records'
 import { exportJWK, exportSPKI, generateKeyPair, type JWTPayload, SignJWT } from 'jose'
 import { takeTime } from '../../../test/support/virtual-time.ts'
@@ -124,7 +124,7 @@ test('shares one refresh for the unknown keys of a while, since anyone can send 
   const { cache } = await signingWorld(t)
   const first = cache.refreshForUnknownKey()
   await first
-  await time.advance(limits.unknownKeyIntervalMs - 1)
+  await time.advance(limitNamed('unknownKeyIntervalMs') - 1)
   assert.equal(cache.refreshForUnknownKey(), first)
   await time.advance(1)
   const second = cache.refreshForUnknownKey()

@@ -1,4 +1,4 @@
-import { ConfigError, limits, systemTime } from '@bursar/base'
+import { baseLimits, ConfigError, limitsOf, systemTime } from '@bursar/base'
 import {
   type FeeQuoteStore,
   type IssueAnswer,
@@ -7,6 +7,7 @@ import {
   type NamedRow,
   type OperatorSessions,
   openFeeQuotes,
+  recordsLimits,
   type Statement,
   text,
   whole,
@@ -17,6 +18,11 @@ import { dialect } from './dialect.ts'
 import { type Connection, textArray } from './driver/connection.ts'
 import { isRefusal } from './driver/failure.ts'
 import { rowsOf } from './session.ts'
+
+const limits = limitsOf({
+  /** After this time the database ends a consumption whose process has vanished. */
+  consumptionIdleMs: 5000,
+})
 
 export type FeeQuoteDeps = {
   /** As role `bursar`. */
@@ -29,7 +35,7 @@ export type FeeQuoteDeps = {
 
 /** Stores fee quotes in PostgreSQL. The caller closes the servers. */
 export function openPostgresFeeQuotes(deps: FeeQuoteDeps): FeeQuoteStore {
-  const { customers, operator, withinMs = limits.quoteIssueMs } = deps
+  const { customers, operator, withinMs = recordsLimits.quoteIssueMs } = deps
   const quotes = openFeeQuotes({
     dialect,
     issue: issueOn(customers),
@@ -127,7 +133,7 @@ function issueStatement(requests: readonly IssueRequest[]): Statement {
       column(({ quote }) => quote.total),
       column(({ quote }) => String(microseconds(quote.lifeSeconds))),
       column(({ openMax }) => String(openMax)),
-      microseconds(limits.quoteLifeSecondsMax),
+      microseconds(baseLimits.quoteLifeSecondsMax),
     ],
     prepare: true,
   }

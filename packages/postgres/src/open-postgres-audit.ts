@@ -1,10 +1,4 @@
-import {
-  ConfigError,
-  limits,
-  type PurposeKeyStore,
-  type ServerAddress,
-  systemTime,
-} from '@bursar/base'
+import { ConfigError, type PurposeKeyStore, type ServerAddress, systemTime } from '@bursar/base'
 import {
   type AuditDeps,
   type AuditLine,
@@ -18,6 +12,7 @@ import {
   type NamedRow,
   openAudit,
   openAuditReader,
+  recordsLimits,
   type Statement,
   whole,
 } from '@bursar/records'
@@ -117,8 +112,8 @@ function ownedAudit(owner: Connection): OwnedAudit {
                 return storedOf(await rows(countLines(dialect, lines)))
               }),
             ),
-          withinMs: limits.auditWriteMs,
-          waitMs: limits.auditWriteMs,
+          withinMs: recordsLimits.auditWriteMs,
+          waitMs: recordsLimits.auditWriteMs,
         },
         deps,
       ),

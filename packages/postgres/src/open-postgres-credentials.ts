@@ -1,4 +1,4 @@
-import { limits, throttle } from '@bursar/base'
+import { limitsOf, throttle } from '@bursar/base'
 import {
   type CredentialStore,
   openCredentials,
@@ -12,7 +12,13 @@ import type { Servers } from './cluster/servers.ts'
 import { transactOn } from './cluster/transaction.ts'
 import { dialect } from './dialect.ts'
 import { unavailable } from './driver/failure.ts'
+import { postgresLimits } from './limits.ts'
 import { rowsOf, sessionOf } from './session.ts'
+
+const limits = limitsOf({
+  /** Pause between two notifications. */
+  databaseChangeRestMs: 100,
+})
 
 /**
  * Stores credentials in PostgreSQL. The caller closes the servers. A change notifies every
@@ -33,7 +39,7 @@ export function openPostgresCredentials(servers: Servers): CredentialStore {
   const methods = openCredentials({
     ...rowsOf(servers),
     dialect,
-    waitMs: limits.databaseWaitMs,
+    waitMs: postgresLimits.databaseWaitMs,
     metrics: servers.metrics,
     numberSince,
     write: (work) => write(work),

@@ -2,7 +2,7 @@ import {
   type Background,
   type Config,
   type Logger,
-  limits,
+  limitsOf,
   type Metrics,
   readPostgresUrl,
   type ServerAddress,
@@ -16,6 +16,11 @@ import { operatorSessions, readingSessions } from './driver/sessions.ts'
 import { requireSchema } from './schema/migrate.ts'
 import { type RoleCheck, requireCustomersRole, requireOperatorRole } from './schema/roles.ts'
 import { requireSettings } from './schema/session-settings.ts'
+
+const limits = limitsOf({
+  /** Sessions for look-ups and changes of credentials, apart from those of records. */
+  credentialSessionsMax: 4,
+})
 
 type SessionDeps = {
   readonly config: Config

@@ -1,4 +1,4 @@
-import { limits, openBackground, openOnce, type ServerAddress } from '@bursar/base'
+import { openBackground, openOnce, type ServerAddress } from '@bursar/base'
 import { resources } from '@bursar/contract'
 import {
   type AuditDeps,
@@ -8,6 +8,7 @@ import {
   openRecordReads,
   openSpoolsOf,
   type RecordReads,
+  recordsLimits,
   type SealedDeps,
   type Sealing,
   type SharedValues,
@@ -49,7 +50,7 @@ export async function openOperatorPostgres(
   const operator = await openOperatorServers(sources, url)
   const { close } = operator
   const sessions = { customers: operator, credentials: operator, operator, close }
-  return postgresStores(sources, sessions, limits.auditWriteMs)
+  return postgresStores(sources, sessions, recordsLimits.auditWriteMs)
 }
 
 /** Checks the schema and passes the stored records to `checkRecords`, as the owner. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { limits, noMetrics, openBackground, openLog } from '@bursar/base'
+import { limitNamed, noMetrics, openBackground, openLog } from '@bursar/base'
 import { CustomersLocked, type Session, StoreUnavailable } from '@bursar/records'
 import { resourceOf } from '../../../test/support/record-store.ts'
 import { setLimits } from '../../../test/support/set-limits.ts'
@@ -64,7 +64,7 @@ describe('the monitor of servers', () => {
     using time = takeTime()
     const { primary, standby, monitor } = await openTested()
     const checks = () => [primary.checks, standby.checks]
-    await time.advance(limits.databaseHealthCheckIntervalMs - 1)
+    await time.advance(limitNamed('databaseHealthCheckIntervalMs') - 1)
     assert.deepEqual(checks(), [1, 1])
     await time.advance(1)
     assert.deepEqual(checks(), [2, 2])
@@ -113,7 +113,7 @@ describe('the monitor of servers', () => {
     using time = takeTime()
     const { primary, standby, monitor, reader } = await openTested()
     primary.now = undefined
-    await time.advance(limits.databasePrimaryLostMs)
+    await time.advance(limitNamed('databasePrimaryLostMs'))
     assert.equal(reader(), standby)
     await time.advance(1)
     assert.equal(reader(), undefined)
@@ -133,7 +133,7 @@ test('a session that listens is opened again half a second after it was lost', a
   const stop = listen({ onNewPrimary } as Servers, 'channel', () => {})
   const isLost = () => sockets.at(-1)?.destroyed === true && time.waiting() === 1
   await until(isLost)
-  await time.advance(limits.databaseSessionRetryMs - 1)
+  await time.advance(limitNamed('databaseSessionRetryMs') - 1)
   assert.equal(time.waiting(), 1)
   await time.advance(1)
   await until(() => sockets.length === 2 && isLost())
@@ -150,7 +150,7 @@ test('changes of some milliseconds share a notification', async () => {
   }
   const notifier = openNotifier({ rows } as Servers)
   notifier.note(['acme'])
-  await time.advance(limits.notifiedTogetherMs - 1)
+  await time.advance(limitNamed('notifiedTogetherMs') - 1)
   notifier.note(undefined)
   assert.deepEqual(sent, [])
   await time.advance(1)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { limits } from '@bursar/base'
+import { limitNamed } from '@bursar/base'
 import { asTenant } from '@bursar/contract'
 import { startPostgres } from '../../../test/support/postgres-server.ts'
 import { newStorePlace, openTestServers, operatorUrl } from '../../../test/support/store-place.ts'
@@ -157,7 +157,7 @@ onPostgres('a batch of fee quotes', () => {
   test('is bounded: a quote is rejected at once if too many wait', async (t) => {
     const place = await newStorePlace(t)
     const quotes = await place.openQuotes()
-    const issued = Array.from({ length: limits.quotesWaitingMax }, (_, at) =>
+    const issued = Array.from({ length: limitNamed('quotesWaitingMax') }, (_, at) =>
       quotes.customers.issue(acme, aQuote({ id: idOf(at) }), Number.MAX_SAFE_INTEGER),
     )
     await assert.rejects(quotes.customers.issue(acme, aQuote({ id: idOf(99_999) }), openMax), {
@@ -165,7 +165,7 @@ onPostgres('a batch of fee quotes', () => {
     })
     await Promise.all(issued)
     assert.deepEqual(await place.ask('select count(*) from bursar.fee_quote'), [
-      [String(limits.quotesWaitingMax)],
+      [String(limitNamed('quotesWaitingMax'))],
     ])
   })
 })
@@ -220,7 +220,7 @@ onPostgres('a consumption', () => {
 onPostgres('a sweep of old quotes', () => {
   test('skips a quote that another transaction has locked', async (t) => {
     const { place, quotes } = await twoCustomers(t, noon)
-    const end = noon + minutes(10 + limits.quoteKeptDays * 24 * 60)
+    const end = noon + minutes(10 + limitNamed('quoteKeptDays') * 24 * 60)
     await place.setClock(end)
     await place.ask(`update bursar.fee_quote_sweep set last_run_at = ${end}`)
     const sweep = async () => await quotes.operator.sweep(10)

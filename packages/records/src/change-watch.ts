@@ -1,5 +1,10 @@
-import { type Background, getOrInsert, limits, systemTime, turn } from '@bursar/base'
+import { type Background, getOrInsert, limitsOf, systemTime, turn } from '@bursar/base'
 import type { Tenant } from '@bursar/contract'
+
+const limits = limitsOf({
+  /** Customers of one query for all readers that wait: some 2 ms on the embedded store. */
+  countedTogether: 500,
+})
 
 /** Tells readers when a customer has new versions. However many wait, they share one timer. */
 export type ChangeWatch = {

@@ -82,6 +82,7 @@ export {
   shownId,
   storedRows,
 } from './integrity/stored-rows.ts'
+export { recordsLimits } from './limits.ts'
 export { PlaceLost } from './lost-places.ts'
 export { otherCustomers } from './merge/conflict-queries.ts'
 export { journalWritten } from './merge/journal.ts'

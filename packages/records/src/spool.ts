@@ -12,8 +12,15 @@ import {
 import { type FileHandle, open } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Config, limits, openFileCipher, openFileDecipher } from '@bursar/base'
+import { type Config, limitsOf, openFileCipher, openFileDecipher } from '@bursar/base'
 import { StoreUnavailable } from './unavailable.ts'
+
+const limits = limitsOf({
+  /** Lines of an import in memory before they go to its file, and read from it at a time. */
+  spoolPieceBytes: 1024 * 1024,
+  /** Free space that imports leave on the disk of their files; PostgreSQL may share it. */
+  spoolFreeBytesMin: 256 * 1024 * 1024,
+})
 
 /**
  * Text that waits for the end of its import, or for the reader of its export. It holds no session

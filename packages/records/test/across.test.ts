@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { limits, parseInstant } from '@bursar/base'
+import { limitNamed, parseInstant } from '@bursar/base'
 import { type RecordInput, type RecordKind, startOfAsset, statementOrders } from '@bursar/contract'
 import fc from 'fast-check'
 import { describeStore } from '../../../test/support/describe-store.ts'
@@ -166,7 +166,7 @@ describe('shortfalls', () => {
 
   test('behind more open periods than a page reads are on a later page', async () => {
     const open = { period_end: '2027-01-01T00:00:00Z' }
-    const count = limits.acrossRowsTogether * limits.acrossStepsMax
+    const count = limitNamed('acrossRowsTogether') * limitNamed('acrossStepsMax')
     const many = Array.from({ length: count }, (_, at) => shortBy(at + 10, '9', open))
     await tested.take('statements', [shortBy(1, '1'), ...many])
     const { ids, sizes } = await byShortfall()

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { type TestContext, test } from 'node:test'
-import { limits } from '@bursar/base'
+import { limitNamed } from '@bursar/base'
 import type { AuditEntry } from '@bursar/contract'
 import { allLines, type Behind, behindTheBack } from '../../../test/support/audit.ts'
 import { newStorePlace, type StorePlace } from '../../../test/support/store-place.ts'
@@ -224,7 +224,7 @@ test('a write that the store drops without an error rejects, and so do those tha
 
 test('more entries than may wait are refused', async () => {
   const { log } = failingLog()
-  const writes = Array.from({ length: limits.auditEntriesWaitingMax + 1 }, (_, at) =>
+  const writes = Array.from({ length: limitNamed('auditEntriesWaitingMax') + 1 }, (_, at) =>
     log.write(put(String(at))),
   )
   assert.equal(log.depth(), writes.length)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, test } from 'node:test'
-import { limits, openBackground } from '@bursar/base'
+import { limitNamed, openBackground } from '@bursar/base'
 import { asTenant } from '@bursar/contract'
 import { temporaryFolder } from '../../../test/support/harness.ts'
 import { turn } from '../../../test/support/until.ts'
@@ -29,12 +29,15 @@ function waitFrom(time: VirtualTime, source: ChangeSource, forMs = 60_000, left 
 }
 
 describe('a reader that waits for changes', () => {
-  const silent: ChangeSource = { everyMs: limits.readersLookMs, count: async () => new Map() }
-  const looks = 4 * limits.readersLookMs
+  const silent: ChangeSource = {
+    everyMs: limitNamed('readersLookMs'),
+    count: async () => new Map(),
+  }
+  const looks = 4 * limitNamed('readersLookMs')
 
   for (const [when, forMs, afterMs] of [
     ['at the end of its time', looks, looks],
-    ['at most a look before it', looks - 1, looks - limits.readersLookMs],
+    ['at most a look before it', looks - 1, looks - limitNamed('readersLookMs')],
   ] as const) {
     test(`is answered ${when}`, async () => {
       using time = takeTime()
@@ -66,7 +69,7 @@ describe('a reader that waits for changes', () => {
     for (const [watch, change] of [
       [announced, () => announce(['borealis'])],
       [announced, () => announce(undefined)],
-      [looked, () => time.advance(limits.readersLookMs)],
+      [looked, () => time.advance(limitNamed('readersLookMs'))],
     ] as const) {
       const wait = watch.begin(undefined, time.elapsedMs() + 60_000, present)
       const changed = wait.until(0n)
@@ -101,12 +104,12 @@ describe('a reader that waits for changes', () => {
     using time = takeTime()
     const source = changesOf((sql) => reader.prepare(sql), openReads(reader))
     const { watch, ended } = waitFrom(time, source)
-    await time.advance(limits.storeChangesLookMs)
+    await time.advance(limitNamed('storeChangesLookMs'))
     writer.exec('update customer set changes = 1')
-    await time.advance(limits.storeChangesLookMs - 1)
+    await time.advance(limitNamed('storeChangesLookMs') - 1)
     assert.deepEqual(ended, [])
     await time.advance(1)
-    assert.deepEqual(ended, [{ isChanged: true, afterMs: 2 * limits.storeChangesLookMs }])
+    assert.deepEqual(ended, [{ isChanged: true, afterMs: 2 * limitNamed('storeChangesLookMs') }])
     watch.stop()
   })
 
@@ -115,10 +118,10 @@ describe('a reader that waits for changes', () => {
     const rows = async () => [{ customer_id: 'acme', changes: 1n }]
     const source = changesOnPostgres({ pooler: 'transaction', rows } as unknown as Servers)
     const { watch, ended } = waitFrom(time, source)
-    await time.advance(limits.databaseChangesLookMs - 1)
+    await time.advance(limitNamed('databaseChangesLookMs') - 1)
     assert.deepEqual(ended, [])
     await time.advance(1)
-    assert.deepEqual(ended, [{ isChanged: true, afterMs: limits.databaseChangesLookMs }])
+    assert.deepEqual(ended, [{ isChanged: true, afterMs: limitNamed('databaseChangesLookMs') }])
     watch.stop()
   })
 })

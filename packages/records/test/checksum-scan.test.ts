@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { limits, openBackground, openLog } from '@bursar/base'
+import { limitNamed, openBackground, openLog } from '@bursar/base'
 import { anId } from '../../../test/support/records.ts'
 import { takeTime } from '../../../test/support/virtual-time.ts'
 import { startChecksumScan } from '../src/integrity/checksum-scan.ts'
@@ -18,11 +18,11 @@ test('damaged records are listed up to a bound, and reported once each until the
     const record = { customerId: 'acme', kind: 'statements', id: anId(at), fault: 'no match' }
     return damaged.note(record, async () => mended.has(at))
   }
-  const places = Array.from({ length: limits.damageListedMax + 2 }, (_, at) => at)
+  const places = Array.from({ length: limitNamed('damageListedMax') + 2 }, (_, at) => at)
   for (const at of places) assert.match(note(at).message, /^statements .*: no match$/)
   for (const at of places) note(at)
-  assert.equal(damaged.found().length, limits.damageListedMax)
-  assert.equal(reports.length, limits.damageListedMax + 1)
+  assert.equal(damaged.found().length, limitNamed('damageListedMax'))
+  assert.equal(reports.length, limitNamed('damageListedMax') + 1)
   assert.equal(reports.at(-1), 'more damaged records were found than are listed')
   assert.ok(damaged.errorOf('acme', 'statements', anId(0)))
   assert.equal(damaged.errorOf('globex', 'statements', anId(0)), undefined)
@@ -30,7 +30,7 @@ test('damaged records are listed up to a bound, and reported once each until the
   await damaged.lookAgain()
   assert.equal(reports.at(-1), 'a damaged record has been mended')
   assert.equal(damaged.errorOf('acme', 'statements', anId(0)), undefined)
-  assert.equal(damaged.found().length, limits.damageListedMax - 1)
+  assert.equal(damaged.found().length, limitNamed('damageListedMax') - 1)
 })
 
 describe('the scan for damaged records', () => {
@@ -84,8 +84,8 @@ describe('the scan for damaged records', () => {
 
   test('rests after a step in proportion to its time, and longer after a round', async () => {
     const { stepsAt } = await watched(64_500, true, [{ tookMs: 50 }, { endsRound: true }])
-    const second = 1000 + 50 + 50 * limits.scanRestTimes
-    const third = second + limits.scanRoundRestMs
-    assert.deepEqual(stepsAt.slice(0, 4), [1000, second, third, third + limits.scanRestMs])
+    const second = 1000 + 50 + 50 * limitNamed('scanRestTimes')
+    const third = second + limitNamed('scanRoundRestMs')
+    assert.deepEqual(stepsAt.slice(0, 4), [1000, second, third, third + limitNamed('scanRestMs')])
   })
 })

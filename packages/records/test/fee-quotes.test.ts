@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { limits, openBackground } from '@bursar/base'
+import { limitNamed, openBackground } from '@bursar/base'
 import { asTenant } from '@bursar/contract'
 import { startRecovery } from '@bursar/oauth'
 import { pino } from 'pino'
@@ -281,7 +281,8 @@ describe('a sweep', () => {
     )
   }
   const swept = (deleted: number) => ({ outcome: 'swept', deleted }) as const
-  const { quoteKeptDays: keptDays, quoteSweepRows: rows } = limits
+  const keptDays = limitNamed('quoteKeptDays')
+  const rows = limitNamed('quoteSweepRows')
 
   test('deletes quotes that expired 90 days ago, in small batches', async (t) => {
     const opened = await openTestQuotes(t)
@@ -307,7 +308,8 @@ describe('a sweep', () => {
   test('rests for a moment between full batches, else for a minute, and logs each run', async () => {
     using time = takeTime()
     const running = startSweep([swept(rows), swept(rows), swept(5), swept(0), swept(1)])
-    const { quoteSweepRestMs: rest, quoteSweepIdleMs: idle } = limits
+    const rest = limitNamed('quoteSweepRestMs')
+    const idle = limitNamed('quoteSweepIdleMs')
     for (const [at, pauseMs] of [rest, rest, rest, idle, idle].entries()) {
       await time.advance(pauseMs - 1)
       assert.equal(running.sweeps(), at)
@@ -357,7 +359,7 @@ describe('a sweep', () => {
       lastRunAt: '2026-11-22T12:01:00Z',
       msg: 'the clock of the store has jumped, or the store was not in use for more than a day, so no old fee quote is deleted; set the clock right, or wait 7 days if it is right',
     }
-    await time.advance(limits.quoteSweepRestMs)
+    await time.advance(limitNamed('quoteSweepRestMs'))
     await time.advance(3_600_000 - 1)
     assert.deepEqual(running.logged, [warning])
     await time.advance(1)
@@ -384,7 +386,7 @@ describe('a sweep', () => {
     using time = takeTime()
     const failed = Promise.withResolvers<never>()
     const running = startSweep([failed.promise])
-    await time.advance(limits.quoteSweepRestMs)
+    await time.advance(limitNamed('quoteSweepRestMs'))
     running.stop()
     failed.reject(new Error('the store is closed'))
     await turn()
@@ -405,14 +407,17 @@ describe('a sweep', () => {
       now += looks % (16 * 60) === 0 ? 8n * hour : minutes(1)
       judged = look(judged.state, now)
     }
-    assert.equal(looks - Math.floor(looks / (16 * 60)), limits.quoteSweepSteadyDays * 24 * 60)
+    assert.equal(
+      looks - Math.floor(looks / (16 * 60)),
+      limitNamed('quoteSweepSteadyDays') * 24 * 60,
+    )
     const { rowsMax, state } = judged
-    assert.equal(rowsMax, limits.quoteSweepRunRows)
+    assert.equal(rowsMax, limitNamed('quoteSweepRunRows'))
     assert.deepEqual(state, { ...first, lastRunAt: now, deleted: 0 })
     const jumped = look({ ...first, refusedAt: noon - days(50), steadyFor: days(6) }, now)
     assert.equal(jumped.state.steadyFor, 0n, 'another jump starts again')
     const looked = { ...first, lastRunAt: noon - days(100), refusedAt: noon, steadyFor: hour }
-    const pauseMax = minutes(limits.quoteSweepLookMinutes)
+    const pauseMax = minutes(limitNamed('quoteSweepLookMinutes'))
     const steadyAfter = (pause: bigint) => look(looked, noon + pause).state.steadyFor
     assert.equal(steadyAfter(pauseMax), hour + pauseMax)
     assert.equal(steadyAfter(pauseMax + 1n), hour, 'a longer pause does not count')
@@ -422,10 +427,10 @@ describe('a sweep', () => {
     const ran = { lastRunAt: noon, deleted: 9_900, refusedAt: undefined, steadyFor: 0n }
     const left = (now: bigint, deleted = ran.deleted) =>
       judgeSweep({ ...ran, deleted }, now).rowsMax
-    assert.equal(left(noon + minutes(1) - 1n), limits.quoteSweepRunRows - 9_900)
-    assert.equal(left(noon, limits.quoteSweepRunRows + 1), 0)
-    assert.equal(left(noon + minutes(1)), limits.quoteSweepRunRows)
-    assert.equal(left(noon + days(1)), limits.quoteSweepRunRows)
+    assert.equal(left(noon + minutes(1) - 1n), limitNamed('quoteSweepRunRows') - 9_900)
+    assert.equal(left(noon, limitNamed('quoteSweepRunRows') + 1), 0)
+    assert.equal(left(noon + minutes(1)), limitNamed('quoteSweepRunRows'))
+    assert.equal(left(noon + days(1)), limitNamed('quoteSweepRunRows'))
     assert.equal(left(noon + days(1) + 1n), 0)
   })
 })

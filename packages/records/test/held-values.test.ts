@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
-import { limits } from '@bursar/base'
+import { limitNamed } from '@bursar/base'
 import type { RecordInput } from '@bursar/contract'
 import { sharedInPostgres } from '@bursar/postgres'
 import { sharedIn } from '@bursar/sqlite'
@@ -276,11 +276,11 @@ test('a migration logs every five seconds how many records it has read', async (
   const filled = openFillProgress(pino({ level: 'info' }, { write: (line) => lines.push(line) }))
   filled()
   assert.deepEqual(lines, [])
-  await time.advance(limits.fillLoggedMs)
+  await time.advance(limitNamed('fillLoggedMs'))
   filled()
   filled()
   assert.deepEqual(
     lines.map((line) => JSON.parse(line).records),
-    [2 * limits.heldFilledTogether],
+    [2 * limitNamed('heldFilledTogether')],
   )
 })

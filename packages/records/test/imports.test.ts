@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, type TestContext, test } from 'node:test'
-import { limits, openBackground, openLog } from '@bursar/base'
+import { limitNamed, openBackground, openLog } from '@bursar/base'
 import { newStorePlace, type StorePlace } from '../../../test/support/store-place.ts'
 import { testStore } from '../../../test/support/test-database.ts'
 import { untilHolds } from '../../../test/support/until.ts'
@@ -320,9 +320,9 @@ describe('what the registry keeps', () => {
     const { place, registry } = await newRegistry(t)
     registry.begin(aStream).end({ state: 'stored', counts })
     await registry.close()
-    await place.setClock(noon + seconds(86_400 * limits.importKeptDays))
+    await place.setClock(noon + seconds(86_400 * limitNamed('importKeptDays')))
     assert.equal((await idsOf(await place.openImports())).length, 1)
-    await place.setClock(noon + seconds(86_400 * (limits.importKeptDays + 1)))
+    await place.setClock(noon + seconds(86_400 * (limitNamed('importKeptDays') + 1)))
     const later = await place.openImports()
     const { id } = later.begin(aStream)
     assert.deepEqual(await idsOf(later), [id])
@@ -334,7 +334,7 @@ describe('what the registry keeps', () => {
     await runPast(
       place,
       `with recursive old (at) as (
-         select 1 union all select at + 1 from old where at < ${limits.importsKeptMax + surplus})
+         select 1 union all select at + 1 from old where at < ${limitNamed('importsKeptMax') + surplus})
        insert into bursar.import_registry
          (id, kind, client_id, dry_run, state, records_read, started_at, updated_at, ended_at)
        select ${anOldId('cast(100000000000 + at as text)')}, 'statements', 'core',
@@ -343,7 +343,7 @@ describe('what the registry keeps', () => {
     )
     registry.begin(aStream).end({ state: 'stored', counts })
     const kept = await idsOf(registry, { importsMax: 20_000 })
-    assert.equal(kept.length, limits.importsKeptMax)
+    assert.equal(kept.length, limitNamed('importsKeptMax'))
     const first = 100_000_000_000 + surplus + 2
     assert.equal(kept.at(-1), `00000000-0000-7000-8000-${first}`)
   })
@@ -377,7 +377,7 @@ test('an import goes on while the store refuses writes, and its end is written l
     write: rows,
   })
   const ids: string[] = []
-  for (let at = 0; at < limits.importsUnwrittenMax + 10; at += 1) {
+  for (let at = 0; at < limitNamed('importsUnwrittenMax') + 10; at += 1) {
     const running = registry.begin(aStream)
     running.enter('merging')
     running.end({ state: 'stored', counts })
@@ -388,6 +388,6 @@ test('an import goes on while the store refuses writes, and its end is written l
   isRefusing = false
   await registry.list(everything)
   // Those past the bound are forgotten, the oldest first.
-  assert.deepEqual(stored, ids.slice(10, 10 + limits.importsWrittenMax))
+  assert.deepEqual(stored, ids.slice(10, 10 + limitNamed('importsWrittenMax')))
   await registry.close()
 })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { limits, systemTime } from '@bursar/base'
+import { limitNamed, systemTime } from '@bursar/base'
 import { settlesAfter } from '../../../test/support/settles-after.ts'
 import { takeTime } from '../../../test/support/virtual-time.ts'
 import { openLockedCustomers, type RunBatch } from '../src/merge/locked-customers.ts'
@@ -33,16 +33,16 @@ describe('a request of a locked customer', () => {
       return runs === 1 ? await leftForLater(batch, options) : batch.map(() => stored)
     })
     const settled = add(locked, 'acme')
-    assert.equal(await settlesAfter(time, limits.lockedRetryMs, settled), stored)
+    assert.equal(await settlesAfter(time, limitNamed('lockedRetryMs'), settled), stored)
     assert.equal(runs, 2)
   })
 
   test('is refused in time to answer', async () => {
     using time = takeTime()
-    const leftMs = 5 * limits.lockedRetryMs
-    const agoMs = limits.recordPutMs - 2 * limits.lockedPutMs - leftMs
+    const leftMs = 5 * limitNamed('lockedRetryMs')
+    const agoMs = limitNamed('recordPutMs') - 2 * limitNamed('lockedPutMs') - leftMs
     const settled = add(openLockedCustomers()(leftForLater), 'acme', agoMs)
-    const refused = settlesAfter(time, leftMs, settled, 2 * limits.lockedRetryMs)
+    const refused = settlesAfter(time, leftMs, settled, 2 * limitNamed('lockedRetryMs'))
     await assert.rejects(refused, CustomersLocked)
   })
 
@@ -54,12 +54,15 @@ describe('a request of a locked customer', () => {
       served.push(...batch.map(({ record }) => record.customerId))
       return endless.promise
     })
-    const held = Array.from({ length: limits.lockedCustomersAwaitedMax }, (_, at) => `held ${at}`)
+    const held = Array.from(
+      { length: limitNamed('lockedCustomersAwaitedMax') },
+      (_, at) => `held ${at}`,
+    )
     for (const customer of held) void add(locked, customer)
     const settled = add(locked, 'last')
-    await time.advance(limits.putCustomerMs)
+    await time.advance(limitNamed('putCustomerMs'))
     assert.deepEqual(served, held)
-    await time.advance(limits.recordPutMs - limits.putCustomerMs)
+    await time.advance(limitNamed('recordPutMs') - limitNamed('putCustomerMs'))
     await assert.rejects(settled, CustomersLocked)
     assert.deepEqual(served, held)
   })

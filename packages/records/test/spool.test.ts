@@ -5,7 +5,7 @@ import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, test } from 'node:test'
-import { limits } from '@bursar/base'
+import { limitNamed } from '@bursar/base'
 import { openSpools, type Spool } from '../src/spool.ts'
 
 let folder: string
@@ -18,7 +18,7 @@ const LINE = `${'é'.repeat(1023)}\n`
 const PIECES = 3
 
 async function fill(spool: Spool, pieces = PIECES): Promise<string> {
-  const lines = (pieces * limits.spoolPieceBytes) / LINE.length
+  const lines = (pieces * limitNamed('spoolPieceBytes')) / LINE.length
   for (let line = 0; line < lines; line += 1) await spool.write(LINE)
   await spool.write('last')
   return `${LINE.repeat(lines)}last`
@@ -53,7 +53,7 @@ test('a short spool needs no file', async () => {
 })
 
 test('the spools of a folder have a limit together', async () => {
-  const bytesMax = 3 * PIECES * limits.spoolPieceBytes
+  const bytesMax = 3 * PIECES * limitNamed('spoolPieceBytes')
   const spools = openSpools({ folder, bytesMax })
   const [first, second] = [spools.open(), openSpools({ folder, bytesMax }).open()]
   await fill(first)
@@ -75,7 +75,7 @@ test('the file of a killed process goes at the next start, that of a live one st
   const program = `
     const { openSpools } = await import(${JSON.stringify(import.meta.resolve('../src/spool.ts'))})
     const spool = openSpools({ folder: ${JSON.stringify(folder)}, bytesMax: 1e9 }).open()
-    await spool.write('x'.repeat(${limits.spoolPieceBytes}))
+    await spool.write('x'.repeat(${limitNamed('spoolPieceBytes')}))
     for await (const piece of spool.read()) break
     console.log('written')
     process.stdin.resume()`

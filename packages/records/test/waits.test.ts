@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { type Background, type Logger, limits, openBackground, openLog } from '@bursar/base'
+import { type Background, type Logger, limitNamed, openBackground, openLog } from '@bursar/base'
 import { resourceOf } from '../../../test/support/record-store.ts'
 import { anId } from '../../../test/support/records.ts'
 import { turn } from '../../../test/support/until.ts'
@@ -55,7 +55,8 @@ describe('the resealing of bodies', () => {
         } as Resealing,
       })
   }
-  const { resealIdleMs: idle, resealRestMs: rest } = limits
+  const idle = limitNamed('resealIdleMs')
+  const rest = limitNamed('resealRestMs')
 
   test('rests between two steps, and longer once nothing is left', async () => {
     const { runs } = await runsOf(2 * idle + 2 * rest, resealing([{}, {}, undefined]))
@@ -95,38 +96,43 @@ describe('the announcing of consumed fees', () => {
         } as unknown as Store['operator'],
       },
     })
-    await time.advance(limits.feesAnnouncedEveryMs - 1)
+    await time.advance(limitNamed('feesAnnouncedEveryMs') - 1)
     assert.equal(announced, 0)
     await time.advance(1)
     assert.equal(announced, 1)
     announceSoon()
     await turn()
     assert.equal(announced, 2)
-    assert.deepEqual(deadlines, [limits.feeAnnouncedMs, limits.feeAnnouncedMs])
+    assert.deepEqual(deadlines, [limitNamed('feeAnnouncedMs'), limitNamed('feeAnnouncedMs')])
     stop()
     assert.equal(time.waiting(), 0)
   })
 })
 
 test('an import is written every second, and what has ended in parts that follow soon', async () => {
-  const { runs } = await runsOf(limits.importReportMs + 2 * limits.importsWrittenRestMs, (deps) => {
-    let rows = 0
-    const registry = openImports({
-      ...deps,
-      dialect,
-      lock: { hold: async () => 1, release: () => {} },
-      rows: async () => [],
-      write: async ({ text }) => {
-        if (text.includes('insert into') && rows++ % limits.importsWrittenMax === 0) deps.run()
-        return []
-      },
-    })
-    for (let at = 0; at < 2 * limits.importsWrittenMax + 1; at += 1) {
-      registry.begin(anImport).end({ state: 'failed', reason: 'over' })
-    }
-    return registry.close
-  })
-  const { importReportMs: every, importsWrittenRestMs: rest } = limits
+  const { runs } = await runsOf(
+    limitNamed('importReportMs') + 2 * limitNamed('importsWrittenRestMs'),
+    (deps) => {
+      let rows = 0
+      const registry = openImports({
+        ...deps,
+        dialect,
+        lock: { hold: async () => 1, release: () => {} },
+        rows: async () => [],
+        write: async ({ text }) => {
+          if (text.includes('insert into') && rows++ % limitNamed('importsWrittenMax') === 0)
+            deps.run()
+          return []
+        },
+      })
+      for (let at = 0; at < 2 * limitNamed('importsWrittenMax') + 1; at += 1) {
+        registry.begin(anImport).end({ state: 'failed', reason: 'over' })
+      }
+      return registry.close
+    },
+  )
+  const every = limitNamed('importReportMs')
+  const rest = limitNamed('importsWrittenRestMs')
   assert.deepEqual(runs, [every, every + rest, every + 2 * rest])
 })
 
@@ -138,7 +144,7 @@ const anImport = {
 } as const
 
 test('the counts of the audit log are written every minute, again after a failure', async () => {
-  const { runs, warnings } = await runsOf(2 * limits.auditReportMs, ({ run, ...deps }) => {
+  const { runs, warnings } = await runsOf(2 * limitNamed('auditReportMs'), ({ run, ...deps }) => {
     let writes = 0
     const audit = {
       head: () => undefined,
@@ -151,7 +157,7 @@ test('the counts of the audit log are written every minute, again after a failur
     report.add('one', () => ({ action: 'open_log', actor: { type: 'program' }, outcome: 'done' }))
     return report.stop
   })
-  assert.deepEqual(runs, [limits.auditReportMs, 2 * limits.auditReportMs])
+  assert.deepEqual(runs, [limitNamed('auditReportMs'), 2 * limitNamed('auditReportMs')])
   assert.equal(warnings, 1)
 })
 
@@ -161,7 +167,7 @@ test('a count ends after the step in which its time is over, and says that there
   const rows: Reads['rows'] = async ({ text }) => {
     if (text.includes('select number, id')) return []
     time.pass(100)
-    return Array(limits.acrossRowsTogether).fill(row)
+    return Array(limitNamed('acrossRowsTogether')).fill(row)
   }
   const counting = {
     customerId: undefined,
@@ -181,6 +187,6 @@ test('a count ends after the step in which its time is over, and says that there
     [201, 3],
   ] as const) {
     const { count, more } = await counted(ms)
-    assert.deepEqual([count, more], [steps * limits.acrossRowsTogether, true])
+    assert.deepEqual([count, more], [steps * limitNamed('acrossRowsTogether'), true])
   }
 })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { request } from 'node:http'
 import { describe, test } from 'node:test'
-import { limits, openLog, systemTime } from '@bursar/base'
+import { limitNamed, openLog, systemTime } from '@bursar/base'
 import { sandboxOperations } from '@bursar/contract'
 import { startService } from '@bursar/server'
 import { createStore } from '@bursar/server/stores'
@@ -66,7 +66,7 @@ describe('GET /sandbox/requests', () => {
     const note = (customer: string, id: number) =>
       requests.note({ trace: { customer }, method: 'GET', status: 200, durationMs: 1, id: `${id}` })
     note('borealis', 0)
-    for (let id = 0; id <= limits.sandboxRequestsKept; id += 1) note('acme', id)
+    for (let id = 0; id <= limitNamed('sandboxRequestsKept'); id += 1) note('acme', id)
     const list = async (customer: string) =>
       (await requests.list(customer)).map(
         (request) => 'request_id' in request && request.request_id,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { limits } from '@bursar/base'
+import { limitNamed } from '@bursar/base'
 import { assertProblem } from '../../../test/support/assert-answer.ts'
 import { rawSocket } from '../../../test/support/raw-request.ts'
 import { describeSandbox, expiredAnswer } from '../../../test/support/sandbox-control.ts'
@@ -216,7 +216,7 @@ describe('POST /sandbox/faults', () => {
 
   test('refuses more faults than a customer may have', async () => {
     const fault = { customer_id: (await sandbox.customer()).customerId, kind: 'cut' }
-    for (let at = 0; at < limits.sandboxFaultsMax; at += 1) {
+    for (let at = 0; at < limitNamed('sandboxFaultsMax'); at += 1) {
       await sandbox.control('POST', '/sandbox/faults', fault)
     }
     assertProblem(await sandbox.control('POST', '/sandbox/faults', fault), {

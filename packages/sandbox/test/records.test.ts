@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { limits } from '@bursar/base'
+import { limitNamed } from '@bursar/base'
 import { recordKinds } from '@bursar/contract'
 import { assertProblem } from '../../../test/support/assert-answer.ts'
 import { aFiatAccount, anId, samples } from '../../../test/support/records.ts'
@@ -124,7 +124,7 @@ describe('PUT /sandbox/records/{kind}', () => {
       ],
       [
         path,
-        ' '.repeat(limits.sandboxRecordsBytesMax + 1),
+        ' '.repeat(limitNamed('sandboxRecordsBytesMax') + 1),
         413,
         'the body must have at most 16777216 bytes',
       ],

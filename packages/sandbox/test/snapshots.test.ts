@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readdirSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, test } from 'node:test'
-import { limits, openMovableClock } from '@bursar/base'
+import { limitNamed, openMovableClock } from '@bursar/base'
 import { acme, fetchToken, openPlace, startServiceAt } from '../../../test/support/harness.ts'
 import { withdrawal } from '../../../test/support/operation-calls.ts'
 import { aFiatAccount, anId } from '../../../test/support/records.ts'
@@ -94,7 +94,7 @@ describe('a snapshot', () => {
     const folder = dirname(sandbox.parts.config.databaseUrl.replace('sqlite:', ''))
     const files = () => readdirSync(folder).filter((name) => name.includes('snapshot'))
     const ids = []
-    for (let at = files().length / 2; at < limits.sandboxSnapshotsMax; at += 1)
+    for (let at = files().length / 2; at < limitNamed('sandboxSnapshotsMax'); at += 1)
       ids.push(await save())
     for (const file of files()) assert.equal(statSync(join(folder, file)).mode & 0o777, 0o600)
     const refused = await sandbox.control('POST', '/sandbox/snapshots')
@@ -105,7 +105,7 @@ describe('a snapshot', () => {
     for (const id of ids) {
       assert.equal((await sandbox.control('DELETE', `/sandbox/snapshots/${id}`)).status, 204)
     }
-    assert.equal(files().length, 2 * (limits.sandboxSnapshotsMax - ids.length))
+    assert.equal(files().length, 2 * (limitNamed('sandboxSnapshotsMax') - ids.length))
     assert.equal((await restore(ids[0] ?? '')).status, 404)
     assert.equal((await restore('7')).body.detail, "id must be uuid, given '7'")
   })

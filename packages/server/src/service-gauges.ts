@@ -5,7 +5,7 @@ import {
   type Config,
   cryptoNetworks,
   type Logger,
-  limits,
+  limitsOf,
   type Metrics,
   type Reading,
 } from '@bursar/base'
@@ -19,6 +19,11 @@ import type {
   ImportRegistry,
   Store,
 } from '@bursar/records'
+
+const limits = limitsOf({
+  /** How often the delay of the event loop is measured: it finds each one that is as long. */
+  eventLoopSampledMs: 20,
+})
 
 export type GaugeDeps = {
   readonly metrics: Metrics

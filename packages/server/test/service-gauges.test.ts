@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { limits, openBackground } from '@bursar/base'
+import { limitNamed, openBackground } from '@bursar/base'
 import type { FeeBasis } from '@bursar/fees'
 import { unreadLog } from '../../../test/support/harness.ts'
 import { parseMetrics } from '../../../test/support/metrics-text.ts'
@@ -67,7 +67,7 @@ describe('the gauges of a service', () => {
       earlier.samples.filter(({ name }) => name === 'bursar_imports'),
       [],
     )
-    await time.advance(limits.metricsCountedMs - 1)
+    await time.advance(limitNamed('metricsCountedMs') - 1)
     assert.equal(counted, 1)
     const { sum } = await read()
     assert.equal(sum('bursar_open_quotes'), 7)
@@ -84,7 +84,7 @@ describe('the gauges of a service', () => {
     await time.advance(1)
     fails = false
     assert.equal((await read()).sum('bursar_open_quotes'), 7)
-    await time.advance(limits.metricsCountedMs - 1)
+    await time.advance(limitNamed('metricsCountedMs') - 1)
     assert.equal(counted, 1)
     await time.advance(1)
     assert.equal(counted, 2)
@@ -94,7 +94,7 @@ describe('the gauges of a service', () => {
     const late = async () => (await read()).sum('nodejs_eventloop_delay_max_seconds')
     await until(async () => {
       holdLoop(60)
-      return (await late()) > 0.06 - limits.eventLoopSampledMs / 1000
+      return (await late()) > 0.06 - limitNamed('eventLoopSampledMs') / 1000
     })
     assert.ok((await late()) < hourMs / 1000)
   })

@@ -5,12 +5,12 @@ import {
   ConfigError,
   hasFreeDescriptors,
   isOutOfDescriptors,
-  limits,
   makePrivateFile,
   outOfDescriptors,
   requirePrivate,
 } from '@bursar/base'
-import { StoreCorrupted, StoreUnavailable } from '@bursar/records'
+import { recordsLimits, StoreCorrupted, StoreUnavailable } from '@bursar/records'
+import { sqliteLimits } from './limits.ts'
 
 /**
  * Opens or creates a database file for a process that starts. It may wait for a lock, because it
@@ -21,7 +21,7 @@ export const openDatabase = (path: string): DatabaseSync =>
     configured(path, () => {
       // SQLite copies the mode of the file to its WAL, so the file is created with it here.
       makePrivateFile(path)
-      return new DatabaseSync(path, { timeout: limits.storeLockWaitMs })
+      return new DatabaseSync(path, { timeout: recordsLimits.storeLockWaitMs })
     }),
   )
 
@@ -55,7 +55,7 @@ export const connectionPragmas = `
   pragma journal_mode = wal;
   pragma synchronous = full;
   pragma trusted_schema = off;
-  pragma journal_size_limit = ${limits.storeLogBytesMax}`
+  pragma journal_size_limit = ${sqliteLimits.storeLogBytesMax}`
 
 /** Throws a ConfigError for a database that others can read, or that is half restored. */
 export function requireUsable(path: string): void {
@@ -98,7 +98,7 @@ export function refuseLocked<T>(path: string, work: () => T): T {
   } catch (error) {
     if (!isBusy(error)) throw exhaustionOf(error) ?? error
     throw new StoreUnavailable(
-      `another process, such as an import, has locked ${path} for ${limits.storeLockWaitMs / 1000} s; wait until it has ended, then run this again`,
+      `another process, such as an import, has locked ${path} for ${recordsLimits.storeLockWaitMs / 1000} s; wait until it has ended, then run this again`,
       { cause: error },
     )
   }

@@ -1,10 +1,11 @@
-import { type Clock, limits, type Metrics } from '@bursar/base'
+import { baseLimits, type Clock, limitsOf, type Metrics } from '@bursar/base'
 import {
   type FeeQuoteStore,
   type IssueAnswer,
   type IssueBatch,
   type IssueRequest,
   openFeeQuotes,
+  recordsLimits,
   type Session,
   type Transact,
   whole,
@@ -14,6 +15,14 @@ import { retryWhileLocked } from './locks.ts'
 import { openMigrated } from './migrate.ts'
 import { openSession } from './session.ts'
 import { type FileWriter, openWriterHere } from './thread/file-writer.ts'
+
+const limits = limitsOf({
+  /**
+   * Pages of the write-ahead log before its commit copies them to the file: 32 MB. Most quotes
+   * change another page of an index, which a longer log copies less often.
+   */
+  quoteLogPages: 4000,
+})
 
 /** Most changes are quotes, whose commits are many. */
 export const credentialsSetup = `pragma wal_autocheckpoint = ${limits.quoteLogPages}`
@@ -38,9 +47,9 @@ export function openSqliteFeeQuotes(
     dialect,
     issue: issueWith(transact, clock),
     operator: { rows: (statement) => retryWhileLocked(() => reading.rows(statement)), transact },
-    withinMs: limits.quoteIssueMs,
+    withinMs: recordsLimits.quoteIssueMs,
     // A batch takes milliseconds once it has the lock of the file.
-    waitMs: limits.quoteIssueMs,
+    waitMs: recordsLimits.quoteIssueMs,
     metrics,
   })
   const close = async () => {
@@ -65,7 +74,7 @@ async function issue(
   const now = (at / 1_000_000n) * 1_000_000n
   // A quote that expires later was issued while the clock was ahead. It does not count as open,
   // because it would lock its client out.
-  const openUntil = now + microseconds(limits.quoteLifeSecondsMax)
+  const openUntil = now + microseconds(baseLimits.quoteLifeSecondsMax)
   const openOf = ({ tenant, quote }: IssueRequest) => [tenant, quote.clientId, now, openUntil]
   const clients = new Map(batch.map((request) => [request.quote.clientId, request]))
   const counts = [...clients].map(async ([clientId, request]) => {

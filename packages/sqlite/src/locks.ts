@@ -1,8 +1,19 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { limits, systemTime } from '@bursar/base'
+import { limitsOf, systemTime } from '@bursar/base'
 import { inStatement, NothingChanged, type Session, type Transact } from '@bursar/records'
 import { beginWriting, failureOf, isBusy } from './database.ts'
+import { sqliteLimits } from './limits.ts'
 import { openSession } from './session.ts'
+
+const limits = limitsOf({
+  /**
+   * The same for a transaction of a server, which is short: it tries more often than an import, so
+   * that it gets the lock between two merges. An attempt takes a few microseconds.
+   */
+  storeQueuedRetryMsMax: 5,
+  /** Writes that may wait for one lock: as many as there are requests in progress. */
+  storeWritesWaitingMax: 5000,
+})
 
 /**
  * Runs the work, and again after growing pauses while another process's lock refuses it. The
@@ -11,9 +22,9 @@ import { openSession } from './session.ts'
  */
 export async function retryWhileLocked<T>(
   work: () => T | Promise<T>,
-  deadline: number = systemTime.elapsedMs() + limits.storeWriteMs,
+  deadline: number = systemTime.elapsedMs() + sqliteLimits.storeWriteMs,
   reason = LOCKED,
-  pauseMsMax: number = limits.storeRetryMsMax,
+  pauseMsMax: number = sqliteLimits.storeRetryMsMax,
 ): Promise<T> {
   for (let pauseMs = 1; ; pauseMs = Math.min(2 * pauseMs, pauseMsMax)) {
     try {
@@ -52,7 +63,7 @@ export function queueTransactions(connection: Connection, waitMs?: number): Tran
   return (work, deadline) => enqueue(() => connection.transact(work), deadline)
 }
 
-function openQueue({ isOpen }: Connection, waitMs: number = limits.storeWriteMs) {
+function openQueue({ isOpen }: Connection, waitMs: number = sqliteLimits.storeWriteMs) {
   let previous: Promise<unknown> = Promise.resolve()
   let waiting = 0
   return <T>(run: () => T | Promise<T>, deadline = systemTime.elapsedMs() + waitMs): Promise<T> => {

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
-import { limits, openLog, systemTime } from '@bursar/base'
+import { openLog, systemTime } from '@bursar/base'
 import {
   type AppliedAt,
   type AppliedStep,
@@ -11,6 +11,7 @@ import {
   type Filling,
   type OwnStatements,
   openFillProgress,
+  recordsLimits,
   type Step,
   schemaSteps,
   text,
@@ -118,7 +119,7 @@ export function appliedAt(path: string): readonly (AppliedStep & AppliedAt)[] {
   if (!existsSync(path)) return []
   return refuseLocked(path, () => {
     // A connection that only reads would leave the log that it has added.
-    using db = new DatabaseSync(path, { timeout: limits.storeLockWaitMs })
+    using db = new DatabaseSync(path, { timeout: recordsLimits.storeLockWaitMs })
     return appliedTo(db)
   })
 }

@@ -1,4 +1,3 @@
-import { limits } from '@bursar/base'
 import {
   type AuditDeps,
   type AuditLog,
@@ -9,6 +8,7 @@ import {
   openAuditReader,
   openRecordReads,
   type RecordReads,
+  recordsLimits,
   whole,
 } from '@bursar/records'
 import { openFurther } from './database.ts'
@@ -45,8 +45,8 @@ export function openSqliteAudit(
         confirmIntact()
         return stored
       },
-      withinMs: limits.auditWriteMs,
-      waitMs: limits.auditWriteMs,
+      withinMs: recordsLimits.auditWriteMs,
+      waitMs: recordsLimits.auditWriteMs,
     },
     deps,
   )

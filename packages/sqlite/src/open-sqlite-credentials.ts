@@ -1,4 +1,4 @@
-import { limits, type Metrics, systemTime } from '@bursar/base'
+import { type Metrics, systemTime } from '@bursar/base'
 import {
   type CredentialStore,
   openCredentials,
@@ -9,6 +9,7 @@ import {
 import { integrityFaults } from './database.ts'
 import { dialect } from './dialect.ts'
 import { credentialsSetup } from './fee-quotes.ts'
+import { sqliteLimits } from './limits.ts'
 import { retryWhileLocked } from './locks.ts'
 import { openMigrated } from './migrate.ts'
 import { openSession } from './session.ts'
@@ -24,7 +25,7 @@ type CredentialOptions = {
 /** Credentials have their own database file, so that a long import never blocks a token. */
 export function openSqliteCredentials(
   path: string,
-  { writeMs = limits.storeWriteMs, metrics, served }: CredentialOptions = {},
+  { writeMs = sqliteLimits.storeWriteMs, metrics, served }: CredentialOptions = {},
 ): CredentialStore {
   const db = openMigrated(path, 'credentials')
   // A read between two statements of a transaction would see what is not committed.
@@ -34,7 +35,7 @@ export function openSqliteCredentials(
     writer.transact(work, deadline)
   const methods = openCredentials({
     dialect,
-    waitMs: limits.storeWriteMs,
+    waitMs: sqliteLimits.storeWriteMs,
     metrics,
     rows: (statement) => retryWhileLocked(() => reading.rows(statement)),
     read: (work) => retryWhileLocked(async () => work(reading, await readRevision(reading))),

@@ -1,4 +1,4 @@
-import { type Clock, limits, type Metrics, openBackground, openLog, openOnce } from '@bursar/base'
+import { type Clock, limitsOf, type Metrics, openBackground, openLog, openOnce } from '@bursar/base'
 import { resources } from '@bursar/contract'
 import {
   createPutStaging,
@@ -7,6 +7,7 @@ import {
   openSeals,
   type PutLocks,
   type PutTransactions,
+  recordsLimits,
   type Sealing,
   type Store,
   stagingOfAll,
@@ -22,6 +23,17 @@ import { changesOf } from './records/look-for-changes.ts'
 import { openReadInTurn } from './records/read-in-turn.ts'
 import { openReads, statementCache } from './session.ts'
 import { openThreadWriter } from './thread/file-writer.ts'
+
+const limits = limitsOf({
+  /** Pages of the write-ahead log after which single records are moved to their file: 32 MB. */
+  putLogPages: 4000,
+  /**
+   * Pages of the embedded store that a process keeps: the upper levels of every index. The rest is
+   * in the system's cache, which follows the memory that is free. To keep pages in both gains
+   * nothing (decision 4).
+   */
+  storeCacheBytes: 16 * 1024 * 1024,
+})
 
 /** The records in one SQLite file. Credentials have another, so an import does not block them. */
 export function openSqliteStore(
@@ -103,15 +115,15 @@ function openWriter(path: string, clock: Clock) {
 
 const putsOver = (transact: () => Transact): PutTransactions => ({
   dialect,
-  waitMs: limits.recordPutMs,
-  weightPerKeyMax: limits.recordsPerTurnMax,
+  waitMs: recordsLimits.recordPutMs,
+  weightPerKeyMax: recordsLimits.recordsPerTurnMax,
   // SQLite has one writer.
   runningMax: 1,
   // A merge holds the lock for seconds, so a record that waits for it is refused before long.
   transact: (_resource, work, { deadline }) =>
     transact()(
       (session) => work({ session, locks: noLocks }),
-      deadline - limits.recordPutMs + limits.recordLockedMs,
+      deadline - recordsLimits.recordPutMs + recordsLimits.recordLockedMs,
     ),
 })
 

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, test } from 'node:test'
-import { limits } from '@bursar/base'
+import { limitNamed } from '@bursar/base'
 import { temporaryFolder } from '../../../test/support/harness.ts'
 import { buildingIndexes } from '../src/import/import-connection.ts'
 import { transact } from '../src/locks.ts'
 
-const MANY = limits.indexesBuiltAfterRowsMin
+const MANY = limitNamed('indexesBuiltAfterRowsMin')
 
 let db: DatabaseSync
 let reader: DatabaseSync

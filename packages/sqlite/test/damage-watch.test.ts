@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { limits, openBackground, openLog } from '@bursar/base'
+import { limitNamed, openBackground, openLog } from '@bursar/base'
 import { StoreCorrupted, StoreDamaged } from '@bursar/records'
 import { takeTime, type VirtualTime } from '../../../test/support/virtual-time.ts'
 import { watchDamage } from '../src/files/damage-watch.ts'
@@ -36,11 +36,11 @@ describe('the check of the files of a store', () => {
     using time = takeTime()
     const { watch, checksAt } = watching(time, ['an entry is missing', 'an entry is missing'])
     assert.equal(watch.fault(), undefined)
-    await time.advance(limits.damageLookMs)
+    await time.advance(limitNamed('damageLookMs'))
     const sentence =
       'store.db is damaged: an entry is missing; stop this server, and restore a backup with `bursar restore FILE --replace`'
     assert.equal(watch.fault(), sentence)
-    await time.advance(limits.scanRoundRestMs)
+    await time.advance(limitNamed('scanRoundRestMs'))
     assert.equal(watch.fault(), sentence)
     assert.equal(checksAt.length, 2)
     await watch.stop()
@@ -49,7 +49,7 @@ describe('the check of the files of a store', () => {
   test('forgets a fault that the second check does not confirm', async () => {
     using time = takeTime()
     const { watch } = watching(time, ['an entry is missing', undefined])
-    await time.advance(limits.damageLookMs)
+    await time.advance(limitNamed('damageLookMs'))
     assert.equal(watch.fault(), undefined)
     await watch.stop()
   })
@@ -57,7 +57,7 @@ describe('the check of the files of a store', () => {
   test('runs soon after SQLite has reported damage, once in a while, and warns if it passes', async () => {
     using time = takeTime()
     const { watch, checksAt, warnings } = watching(time, [])
-    await time.advance(limits.damageLookMs)
+    await time.advance(limitNamed('damageLookMs'))
     watch.noteFailure(new StoreDamaged('a record'))
     watch.noteFailure(new Error('something else'))
     await time.advance(1)
@@ -68,7 +68,7 @@ describe('the check of the files of a store', () => {
     await time.advance(1)
     assert.deepEqual(checksAt, [1000, 1001])
     assert.match(warnings.join(), /^SQLite reported damage that a check .* did not find;/)
-    await time.advance(limits.scanRoundRestMs)
+    await time.advance(limitNamed('scanRoundRestMs'))
     watch.noteFailure(reported)
     await time.advance(1)
     assert.equal(warnings.length, 2)
@@ -76,10 +76,10 @@ describe('the check of the files of a store', () => {
   })
 
   test('rests in proportion to its time, and goes on after a check that cannot be made', async () => {
-    const short = Math.ceil(limits.scanRoundRestMs / limits.tableCheckRestTimes)
+    const short = Math.ceil(limitNamed('scanRoundRestMs') / limitNamed('tableCheckRestTimes'))
     for (const [tookMs, pauseMs] of [
-      [short - 1, limits.scanRoundRestMs],
-      [short + 1, (short + 1) * limits.tableCheckRestTimes],
+      [short - 1, limitNamed('scanRoundRestMs')],
+      [short + 1, (short + 1) * limitNamed('tableCheckRestTimes')],
     ] as const) {
       using time = takeTime()
       const { watch, checksAt, warnings } = watching(time, [new Error('no descriptor')], tookMs)

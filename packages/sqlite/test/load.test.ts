@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, before, test } from 'node:test'
-import { limits, systemTime } from '@bursar/base'
+import { limitNamed, systemTime } from '@bursar/base'
 import type { Store } from '@bursar/records'
 import { temporaryFolder } from '../../../test/support/harness.ts'
 import { resourceOf, take } from '../../../test/support/record-store.ts'
@@ -69,14 +69,14 @@ test('an import waits for the merge of another, and then says so in one sentence
     return { taken }
   }
   const { taken: refused } = await takeBesideLock()
-  await assert.rejects(settlesAfter(time, 1000, refused, limits.storeRetryMsMax), {
+  await assert.rejects(settlesAfter(time, 1000, refused, limitNamed('storeRetryMsMax')), {
     name: 'StoreUnavailable',
     message: `another process, such as an import, has written ${path} for 1 s; nothing was changed; wait until it has ended, then run this again`,
   })
   const { taken } = await takeBesideLock()
   await time.advance(500)
   other.exec('commit')
-  await time.advance(limits.storeRetryMsMax)
+  await time.advance(limitNamed('storeRetryMsMax'))
   assert.equal((await taken).added, 1)
   other.close()
   assert.equal(await stored(), before + 1)

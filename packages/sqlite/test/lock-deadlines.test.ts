@@ -3,7 +3,7 @@ import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, type TestContext, test } from 'node:test'
-import { limits, systemTime } from '@bursar/base'
+import { limitNamed, systemTime } from '@bursar/base'
 import { asTenant } from '@bursar/contract'
 import { StoreUnavailable } from '@bursar/records'
 import { temporaryFolder } from '../../../test/support/harness.ts'
@@ -86,7 +86,7 @@ describe('beside a process that has locked the file', () => {
   ) {
     t.after(lock(path))
     using time = takeTime()
-    return await settlesAfter(time, ms, work(), limits.storeRetryMsMax)
+    return await settlesAfter(time, ms, work(), limitNamed('storeRetryMsMax'))
   }
 
   /** Each of these writes to a locked file is given up after its time. */
@@ -169,7 +169,10 @@ describe('beside a process that has locked the file', () => {
     // Another thread tries to write, and some time passes until it has answered.
     while (refusedAt === undefined) await time.advance(1)
     await refused
-    assert.ok(refusedAt >= 700 && refusedAt < limits.recordPutMs, `refused after ${refusedAt} ms`)
+    assert.ok(
+      refusedAt >= 700 && refusedAt < limitNamed('recordPutMs'),
+      `refused after ${refusedAt} ms`,
+    )
   })
 })
 
@@ -198,7 +201,7 @@ describe('a write-ahead log that a reader needs', () => {
     setLimits(t, { storeLogEmptiedMs: 1000 })
     const { db, logBytes } = readLog(t)
     using time = takeTime()
-    await settlesAfter(time, 1000, emptyLogSoon(db), limits.storeRetryMsMax)
+    await settlesAfter(time, 1000, emptyLogSoon(db), limitNamed('storeRetryMsMax'))
     assert.ok(logBytes() > 0)
   })
 
@@ -206,7 +209,7 @@ describe('a write-ahead log that a reader needs', () => {
     const { db, reader, logBytes } = readLog(t)
     using time = takeTime()
     const emptied = emptyLogSoon(db)
-    await time.advance(limits.storeRetryMsMax - 1)
+    await time.advance(limitNamed('storeRetryMsMax') - 1)
     reader.close()
     assert.ok(logBytes() > 0)
     await time.advance(1)
@@ -233,7 +236,7 @@ test('a server empties a log that a killed import has left, once a minute', asyn
   using other = openFurther(path)
   other.exec('create table t (a)')
   const logBytes = () => statSync(`${path}-wal`).size
-  await time.advance(limits.storeLogCheckedMs - 1)
+  await time.advance(limitNamed('storeLogCheckedMs') - 1)
   assert.ok(logBytes() > 0)
   await time.advance(1)
   await untilHolds('the thread has emptied the log', () => logBytes() === 0)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { limits } from '@bursar/base'
+import { limitNamed } from '@bursar/base'
 import { temporaryFolder } from '../../../test/support/harness.ts'
 import { acme, aQuote, idOf, noon } from '../../records/test/support/quotes.ts'
 import { openSqliteFeeQuotes } from '../src/fee-quotes.ts'
@@ -28,9 +28,9 @@ test('the log of quotes holds changes of many commits, and starts again at its l
     sizes.push(frames())
   }
   const largest = Math.max(...sizes)
-  assert.ok(largest >= limits.quoteLogPages, `${largest} pages`)
+  assert.ok(largest >= limitNamed('quoteLogPages'), `${largest} pages`)
   // One more commit may follow the page that reaches the limit.
-  assert.ok(largest < limits.quoteLogPages + 3 * CLIENTS, `${largest} pages`)
+  assert.ok(largest < limitNamed('quoteLogPages') + 3 * CLIENTS, `${largest} pages`)
   assert.equal(sizes.at(-1), largest, 'the log was not used again from its start')
   await quotes.close()
 })

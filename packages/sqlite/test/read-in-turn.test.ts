@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, test } from 'node:test'
-import { limits } from '@bursar/base'
+import { limitNamed } from '@bursar/base'
 import { temporaryFolder } from '../../../test/support/harness.ts'
 import { turn } from '../../../test/support/until.ts'
 import { takeTime } from '../../../test/support/virtual-time.ts'
@@ -61,7 +61,7 @@ describe('reads of one turn', () => {
   test('give way to other work once they take too long, and all of them are read', async () => {
     const reading = (ms: number) => () => time.pass(ms)
     const done: number[] = []
-    const parts = [limits.readsTogetherMs - 1, 1, limits.readsTogetherMs, 0]
+    const parts = [limitNamed('readsTogetherMs') - 1, 1, limitNamed('readsTogetherMs'), 0]
     const reads = parts.map((ms, at) => read(reading(ms)).then(() => done.push(at)))
     await turn()
     assert.deepEqual(done, [0, 1])

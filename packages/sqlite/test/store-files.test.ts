@@ -5,7 +5,7 @@ import { cpSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } fro
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, describe, type TestContext, test } from 'node:test'
-import { type Logger, limits, openBackground } from '@bursar/base'
+import { type Logger, limitNamed, openBackground } from '@bursar/base'
 import { StoreUnavailable } from '@bursar/records'
 import { temporaryFolder } from '../../../test/support/harness.ts'
 import { setLimits } from '../../../test/support/set-limits.ts'
@@ -56,7 +56,7 @@ describe('a store whose files are watched', () => {
     test(`is lost when its file *.db${ending} is deleted or replaced, until it is back`, async () => {
       using time = takeTime()
       const { path, watch, logged, looks, close } = openWatched(`lost${ending}.db`)
-      await time.advance(limits.storeLookMs - 1)
+      await time.advance(limitNamed('storeLookMs') - 1)
       assert.equal(looks(), 0)
       await time.advance(1)
       assert.equal(looks(), 1)
@@ -72,7 +72,7 @@ describe('a store whose files are watched', () => {
         ],
       ] as const) {
         change()
-        await time.advance(limits.storeLookMs)
+        await time.advance(limitNamed('storeLookMs'))
         for (const require of [watch.requireIntact, watch.confirmIntact]) {
           assert.throws(require, new StoreUnavailable(sentence))
         }
@@ -142,7 +142,7 @@ describe('the write probe', () => {
       })
       // The thread answers each attempt in its own time.
       await untilHolds('the probe has ended', async () => {
-        await time.advance(limits.storeWriteProbeWaitMs)
+        await time.advance(limitNamed('storeWriteProbeWaitMs'))
         return isOver
       })
       return await pending
@@ -150,7 +150,7 @@ describe('the write probe', () => {
     assert.equal(await reported(), undefined)
     other.exec('begin immediate; insert into t values (1)')
     assert.equal(await reported(), undefined)
-    await time.advance(limits.storeLockedMs)
+    await time.advance(limitNamed('storeLockedMs'))
     const report = new RegExp(
       `^another process has held the lock of ${path} for \\d+ s; end it, or wait$`,
     )
@@ -167,7 +167,7 @@ describe('the write probe', () => {
     const version = () => Number(other.prepare('pragma data_version').get()?.data_version)
     const before = version()
     const written: number[] = []
-    for (const ms of [0, 1000, limits.storeWriteProbeMs - 1001, 1]) {
+    for (const ms of [0, 1000, limitNamed('storeWriteProbeMs') - 1001, 1]) {
       await time.advance(ms)
       assert.equal(await probe(), undefined)
       written.push(version() - before)

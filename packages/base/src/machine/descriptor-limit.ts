@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { limits } from '../limits.ts'
+import { baseLimits } from '../limits.ts'
 import { attempt } from '../values/attempt.ts'
 
 /** The soft limit, to which Node raises it at start. Undefined where the system does not tell. */
@@ -10,6 +10,6 @@ export function readDescriptorLimit(file = '/proc/self/limits'): number | undefi
 }
 
 /** The files that a process opens at most: connections of clients, and its stores. */
-export const descriptorsWanted = limits.connectionsMax + limits.descriptorsReserved
+export const descriptorsWanted = baseLimits.connectionsMax + baseLimits.descriptorsReserved
 
 export const descriptorAdvice = `raise the limit to ${descriptorsWanted} (ulimit -n, LimitNOFILE= of systemd, --ulimit of a container)`

@@ -1,7 +1,14 @@
 import { constants, fstatSync, openSync } from 'node:fs'
 import { pino } from 'pino'
-import { limits } from '../limits.ts'
+import { limitsOf } from '../declare-limits.ts'
 import { systemTime } from '../time.ts'
+
+const limits = limitsOf({
+  /** Lines that wait for a reader of the log that has stopped: about 4,000 requests. */
+  logWaitingBytesMax: 1024 * 1024,
+  /** How long the end of the process waits for that reader. */
+  logFlushMs: 500,
+})
 
 /** Where the lines of a log go. It never waits for their reader. */
 export type LogOutput = {

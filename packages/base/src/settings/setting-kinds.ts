@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import { type TSchema, Type } from 'typebox'
 import { Format } from 'typebox/format'
-import { limits } from '../limits.ts'
+import { baseLimits } from '../limits.ts'
 import { isWildcard } from '../machine/loopback.ts'
 import { firstFault, type Rule, withRule } from '../schema-faults.ts'
 import { Secret } from '../secret.ts'
@@ -107,7 +107,7 @@ export function url(naming: Naming): Setting<string | undefined> {
 }
 
 function urlFault(text: string): string | undefined {
-  const parsed = text.length <= limits.configurationTextLengthMax ? URL.parse(text) : null
+  const parsed = text.length <= baseLimits.configurationTextLengthMax ? URL.parse(text) : null
   const isPlain = parsed?.search === '' && parsed.hash === '' && parsed.username === ''
   if (!isPlain || !/^https?:$/.test(parsed.protocol)) return notUrl
   const host = parsed.hostname.replace(/^\[|\]$/g, '')

@@ -1,9 +1,14 @@
 import { type Static, Type } from 'typebox'
-import { limits } from '../limits.ts'
+import { limitsOf } from '../declare-limits.ts'
 import { parseJson } from '../parse-json.ts'
 import { type SchemaFault, schemaFaults, withRule } from '../schema-faults.ts'
 import { printable } from '../values/printable.ts'
 import { type People, peopleSchema, peopleWithDefaults } from './people.ts'
+
+const limits = limitsOf({
+  /** Other issuers that one operator trusts. */
+  trustedIssuersMax: 100,
+})
 
 // Asymmetric algorithms only: every holder of a shared secret could forge tokens.
 const issuerAlgorithms = [

@@ -5,13 +5,24 @@ import type * as Resources from '@opentelemetry/resources'
 import type * as SdkTrace from '@opentelemetry/sdk-trace'
 import type { SpanExporter, SpanProcessor } from '@opentelemetry/sdk-trace'
 import { ConfigError } from '../config.ts'
-import { limits } from '../limits.ts'
+import { limitsOf } from '../declare-limits.ts'
 import type { Logger } from '../log.ts'
 import { systemTime } from '../time.ts'
 import { printable } from '../values/printable.ts'
 import { version } from '../version.ts'
 import { openRecorder, type Recorder } from './recorder.ts'
 import { readTracingSettings, type TracingSettings } from './tracing-settings.ts'
+
+const limits = limitsOf({
+  /** Spans that wait for a receiver that is slow or down: some 200 requests, in about 2 MB. */
+  spansWaitingMax: 2048,
+  /** Spans of one request to the receiver, as OpenTelemetry recommends: about 150 KB. */
+  spansPerExportMax: 512,
+  /** How long a request to the receiver may take, and so the end of a server waits for the last. */
+  spansFlushedMs: 3000,
+  /** Warnings about lost spans are as far apart. */
+  spansLostWarnedMs: 60_000,
+})
 
 /** Where the spans of requests go. */
 export type Tracing = Recorder & {

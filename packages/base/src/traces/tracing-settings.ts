@@ -1,5 +1,11 @@
 import { ConfigError } from '../config.ts'
-import { limits } from '../limits.ts'
+import { limitsOf } from '../declare-limits.ts'
+
+const limits = limitsOf({
+  /** An engineer who looks at a trace waits so long for it, and at most. */
+  spansSentMs: 2000,
+  spansSentMsMax: 60_000,
+})
 
 /** How traces are sampled. The exporter reads the endpoint, headers and certificates itself. */
 export type TracingSettings = {

@@ -12,11 +12,17 @@ import {
 } from 'node:fs'
 import { dirname } from 'node:path'
 import { ConfigError } from '../config.ts'
-import { limits } from '../limits.ts'
+import { limitsOf } from '../declare-limits.ts'
 import { isOpenToOthers, makePrivateFolder } from '../machine/private-files.ts'
 import { Secret } from '../secret.ts'
 import type { Random } from './random.ts'
 import { type MasterKey, masterKeyOf } from './wrap.ts'
+
+const limits = limitsOf({
+  /** How long the program of BURSAR_KEY_COMMAND may take, and what it may print. */
+  keyCommandMs: 10_000,
+  keyCommandBytesMax: 1024,
+})
 
 /** `current` wraps new keys. `previous` only opens keys that it wrapped. */
 export type MasterKeys = { readonly current: MasterKey; readonly previous: MasterKey | undefined }

@@ -1,11 +1,16 @@
 import { createReadStream, existsSync } from 'node:fs'
 import { createInterface } from 'node:readline'
-import { counted, limits } from '@bursar/base'
+import { counted, limitsOf } from '@bursar/base'
 import { type AuditFault, type AuditFinding, type AuditHead, verifyAudit } from '@bursar/records'
 import type { Command } from 'commander'
 import { type CommonOptions, newCommand } from '../options.ts'
 import { CommandFailed, type Output, printResult } from '../output.ts'
 import { auditKeysOf, withArchive } from './with-archive.ts'
+
+const limits = limitsOf({
+  /** Findings of `audit verify --json` that are listed; the rest are counted. */
+  auditFindingsListedMax: 1000,
+})
 
 type VerifyOptions = CommonOptions & { readonly heads?: string }
 

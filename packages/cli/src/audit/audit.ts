@@ -1,4 +1,4 @@
-import { isPrintable, limits, parseInstant, printInstant } from '@bursar/base'
+import { isPrintable, limitsOf, parseInstant, printInstant } from '@bursar/base'
 import { auditActions } from '@bursar/contract'
 import type { AuditReader } from '@bursar/records'
 import { type Command, Option } from 'commander'
@@ -15,6 +15,12 @@ import {
   selectLines,
 } from './select-lines.ts'
 import { withArchive } from './with-archive.ts'
+
+const limits = limitsOf({
+  /** The newest lines that `bursar audit` shows, unless it is given a number. */
+  auditShownLines: 100,
+  auditShownLinesMax: 10_000,
+})
 
 type ListOptions = CommonOptions & {
   readonly since?: string

@@ -1,7 +1,14 @@
-import { limits, systemTime } from '@bursar/base'
+import { limitsOf, systemTime } from '@bursar/base'
 import type { AuditEntry } from '@bursar/contract'
 import type { AuditLine, AuditPart, AuditReader } from '@bursar/records'
+import { recordsLimits } from '@bursar/records'
 import { parseEntry } from './parse-entry.ts'
+
+const limits = limitsOf({
+  /** How often `audit --follow` looks, and how late a line may come: its deadline, and skew. */
+  auditFollowMs: 1000,
+  auditLateMs: 30_000,
+})
 
 /** What of the log is shown. */
 export type AuditFilter = Pick<AuditPart, 'since' | 'until'> & {
@@ -23,14 +30,14 @@ export async function* selectLines(
   const { since, until } = filter
   let after: AuditPart['after']
   for (;;) {
-    const part = { since, until, after, newestFirst, linesMax: limits.auditPageLines }
+    const part = { since, until, after, newestFirst, linesMax: recordsLimits.auditPageLines }
     const page = await reader.lines(part)
     for (const line of page) {
       const selected = { line, entry: parseEntry(line) }
       if (isSelected(selected, filter)) yield selected
     }
     after = page.at(-1)
-    if (page.length < limits.auditPageLines) return
+    if (page.length < recordsLimits.auditPageLines) return
   }
 }
 

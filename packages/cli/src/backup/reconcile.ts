@@ -1,4 +1,11 @@
-import { type Clock, commandHint, counted, limits, parseInstant, printInstant } from '@bursar/base'
+import {
+  type Clock,
+  commandHint,
+  counted,
+  limitsOf,
+  parseInstant,
+  printInstant,
+} from '@bursar/base'
 import { confirmClients, startRecovery } from '@bursar/oauth'
 import type { ClientWithSecrets, FeeQuote, Recovery } from '@bursar/records'
 import type { Stores } from '@bursar/server/stores'
@@ -7,6 +14,11 @@ import { type CommonOptions, newCommand, refuseUsage } from '../options.ts'
 import { CommandFailed, type Output, printResult } from '../output.ts'
 import { type AuditedStores, withAudit } from '../with-stores.ts'
 import { readErasures, repeatErasures } from './repeat-erasures.ts'
+
+const limits = limitsOf({
+  /** Restored fees that `reconcile` lists: those that were open at the backup are few. */
+  uncertainFeesMax: 1000,
+})
 
 type ReconcileOptions = CommonOptions & {
   readonly restoredTo?: string

@@ -1,9 +1,14 @@
 import { readFileSync, statSync } from 'node:fs'
-import { limits, parseInstant, parseJson } from '@bursar/base'
+import { limitsOf, parseInstant, parseJson } from '@bursar/base'
 import type { Recovery } from '@bursar/records'
 import { type ErasureDeps, eraseCustomer, findHoldings } from '../customer/run-erasure.ts'
 import { isPrintable } from '../options.ts'
 import { CommandFailed } from '../output.ts'
+
+const limits = limitsOf({
+  /** The list of erasures that a restored store repeats: some hundred thousand customers. */
+  erasureListBytesMax: 64 * 1024 * 1024,
+})
 
 /** An erasure of the list. Without a time it was cut off. */
 type Listed = { readonly customerId: string; readonly erasedAt: bigint | undefined }

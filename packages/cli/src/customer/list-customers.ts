@@ -1,4 +1,5 @@
-import { counted, limits, printable } from '@bursar/base'
+import { counted, printable } from '@bursar/base'
+import { contractLimits } from '@bursar/contract'
 import {
   type CustomerEntry,
   type CustomerPlace,
@@ -38,7 +39,7 @@ export async function* pagesOf(
 ): AsyncIterable<readonly CustomerEntry[]> {
   let after: CustomerPlace | undefined
   do {
-    const page = await list({ prefix, after, customersMax: limits.customersPageMax })
+    const page = await list({ prefix, after, customersMax: contractLimits.customersPageMax })
     yield page.customers
     after = page.next
   } while (after !== undefined)

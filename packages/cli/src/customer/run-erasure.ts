@@ -1,7 +1,14 @@
-import { type Keyring, limits, systemTime } from '@bursar/base'
+import { type Keyring, limitsOf, systemTime } from '@bursar/base'
 import { eraseClients } from '@bursar/oauth'
 import type { ErasePlace, Erasure, FeeQuoteStore, OperatorRecords } from '@bursar/records'
 import type { Stores } from '@bursar/server/stores'
+
+const limits = limitsOf({
+  /** The pause between two steps of an erasure, in which writers have their turn. */
+  eraseRestMs: 30,
+  /** Every running server refuses a client so long after it was disabled. */
+  clientRefusedMs: 10_000,
+})
 
 /** What there is of a customer, or what was removed of it. */
 export type Holdings = {

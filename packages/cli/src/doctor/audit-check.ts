@@ -9,8 +9,13 @@ import {
   DAY_MICROS,
   type Finding,
   isOpenToOthers,
-  limits,
+  limitsOf,
 } from '@bursar/base'
+
+const limits = limitsOf({
+  /** How many days the pruning of the audit log may be late: it runs once a week. */
+  auditPruneLateDaysMax: 14,
+})
 
 type AuditCheckDeps = {
   readonly config: Pick<Config, 'auditHeadsFile' | 'auditRetentionDays'>

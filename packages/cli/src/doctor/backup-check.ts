@@ -1,6 +1,11 @@
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Check, type Clock, type Finding, HOUR_MICROS, limits } from '@bursar/base'
+import { type Check, type Clock, type Finding, HOUR_MICROS, limitsOf } from '@bursar/base'
+
+const limits = limitsOf({
+  /** How old the newest backup may be: one a day, and two hours for it to run. */
+  backupAgeHoursMax: 26,
+})
 
 /** What is known of backups: when the last one ended, in microseconds since 1970, UTC. */
 export type Backups = {

@@ -1,13 +1,7 @@
-import {
-  type Check,
-  commandHint,
-  counted,
-  type Finding,
-  limits,
-  printable,
-  systemTime,
-} from '@bursar/base'
+import { type Check, commandHint, counted, type Finding, printable, systemTime } from '@bursar/base'
 import type { OperatorRecords, WrongCount } from '@bursar/records'
+import { recordsLimits } from '@bursar/records'
+import { cliLimits } from '../limits.ts'
 import type { UsingRecords } from './using-records.ts'
 
 type CountsDeps = {
@@ -24,11 +18,11 @@ export const countsCheck = ({ using }: CountsDeps): Check => ({
     using(async (parts) => {
       if (parts === undefined) return []
       const { customers } = parts.records
-      const deadline = systemTime.elapsedMs() + limits.doctorCountsMs
+      const deadline = systemTime.elapsedMs() + cliLimits.doctorCountsMs
       const wrong: WrongCount[] = []
       let after: bigint | undefined
       do {
-        const compared = await customers.compareCounts(after, limits.comparedRecordsMax)
+        const compared = await customers.compareCounts(after, recordsLimits.comparedRecordsMax)
         wrong.push(...compared.wrong)
         after = compared.next
       } while (after !== undefined && systemTime.elapsedMs() < deadline)

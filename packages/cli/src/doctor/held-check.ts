@@ -1,5 +1,7 @@
-import { type Check, counted, type Finding, limits, printable, systemTime } from '@bursar/base'
+import { type Check, counted, type Finding, printable, systemTime } from '@bursar/base'
 import type { HeldFault, OperatorRecords } from '@bursar/records'
+import { recordsLimits } from '@bursar/records'
+import { cliLimits } from '../limits.ts'
 import type { UsingRecords } from './using-records.ts'
 
 type HeldDeps = {
@@ -11,12 +13,13 @@ export const heldCheck = ({ using }: HeldDeps): Check => ({
   name: 'held',
   find: () =>
     using(async (parts) => {
-      const deadline = systemTime.elapsedMs() + limits.doctorCountsMs
+      const deadline = systemTime.elapsedMs() + cliLimits.doctorCountsMs
       const faults: HeldFault[] = []
       if (parts === undefined) return []
       for await (const found of parts.records.compareHeld()) {
-        faults.push(...found.slice(0, limits.faultsReportedMax - faults.length))
-        if (systemTime.elapsedMs() >= deadline || faults.length === limits.faultsReportedMax) break
+        faults.push(...found.slice(0, recordsLimits.faultsReportedMax - faults.length))
+        if (systemTime.elapsedMs() >= deadline || faults.length === recordsLimits.faultsReportedMax)
+          break
       }
       return findingsOf(faults)
     }),

@@ -1,6 +1,7 @@
 import { existsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import {
+  baseLimits,
   type Check,
   type Config,
   descriptorAdvice,
@@ -8,11 +9,16 @@ import {
   type Finding,
   isLoopback,
   isOpenToOthers,
-  limits,
+  limitsOf,
   readDescriptorLimit,
   readPostgresUrl,
   type ServerAddress,
 } from '@bursar/base'
+
+const limits = limitsOf({
+  /** Free space below which `doctor` warns: the largest stream, its merge and its log. */
+  diskFreeBytesMin: 2 * 1024 * 1024 * 1024,
+})
 
 /** What the checks of an installation read, beside the configuration. */
 export type Installation = {
@@ -138,7 +144,7 @@ function descriptorFindings({
   return [
     {
       what: `a process may open ${descriptors} files`,
-      why: `it holds fewer than ${limits.connectionsMax} connections, or does not start`,
+      why: `it holds fewer than ${baseLimits.connectionsMax} connections, or does not start`,
       fix: descriptorAdvice,
     },
   ]

@@ -7,13 +7,18 @@ import {
   DAY_MICROS,
   type Finding,
   type Keyring,
-  limits,
+  limitsOf,
   masterKeyOf,
   printable,
   refusalOf,
 } from '@bursar/base'
 import { isSealed, publishedClients } from '@bursar/oauth'
 import type { CredentialStore } from '@bursar/records'
+
+const limits = limitsOf({
+  /** How old the signing key of tokens may be. */
+  signingKeyAgeDaysMax: 400,
+})
 
 export type KeyDeps = {
   readonly config: Config

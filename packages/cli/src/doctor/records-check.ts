@@ -1,7 +1,13 @@
-import { type Check, commandHint, counted, type Finding, limits } from '@bursar/base'
+import { type Check, commandHint, counted, type Finding, limitsOf } from '@bursar/base'
 import type { Resource } from '@bursar/contract'
+import { contractLimits } from '@bursar/contract'
 import { type OperatorRecords, type RowKey, rowFaults } from '@bursar/records'
 import type { UsingRecords } from './using-records.ts'
+
+const limits = limitsOf({
+  /** Records of each kind that `doctor` reads and opens: a second or two. */
+  doctorBodiesMax: 10_000,
+})
 
 type RecordsDeps = {
   readonly resources: readonly Resource[]
@@ -27,14 +33,14 @@ async function countFaults(
 ): Promise<void> {
   let key: RowKey | undefined
   for (let read = 0; read < limits.doctorBodiesMax; ) {
-    const found = await rows.after(resource, key, limits.checkedRowsMax)
+    const found = await rows.after(resource, key, contractLimits.checkedRowsMax)
     for (const row of found) {
       const [fault] = rowFaults(resource, row)
       if (fault !== undefined) faults.set(fault, (faults.get(fault) ?? 0) + 1)
     }
     key = found.at(-1)
     read += found.length
-    if (key === undefined || found.length < limits.checkedRowsMax) return
+    if (key === undefined || found.length < contractLimits.checkedRowsMax) return
   }
 }
 

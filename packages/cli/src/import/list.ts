@@ -1,9 +1,14 @@
-import { counted, limits, printable } from '@bursar/base'
+import { counted, limitsOf, printable } from '@bursar/base'
 import type { JournalEntry } from '@bursar/records'
 import type { Command } from 'commander'
 import { type CommonOptions, newCommand, refuseUsage } from '../options.ts'
 import { isoOf, type Output, printResult } from '../output.ts'
 import { withAudit } from '../with-stores.ts'
+
+const limits = limitsOf({
+  /** Imports that one list shows: more than a year of daily files of every kind. */
+  importsListedMax: 10_000,
+})
 
 type ListOptions = CommonOptions & { readonly limit: string }
 

@@ -1,6 +1,6 @@
-import { type Config, limits, logLevels, openLog, readPostgresUrl } from '@bursar/base'
+import { type Config, logLevels, openLog, readPostgresUrl } from '@bursar/base'
 import type { AuditActor, AuditEntry } from '@bursar/contract'
-import { type AuditLog, openHeads } from '@bursar/records'
+import { type AuditLog, openHeads, recordsLimits } from '@bursar/records'
 import type { Command } from 'commander'
 import { CommandFailed } from '../output.ts'
 import { describeCommand } from './describe-command.ts'
@@ -66,11 +66,11 @@ export async function auditing<T>(
 }
 
 const listed = (ids: readonly string[]): readonly string[] =>
-  ids.length <= limits.auditIdsPerLineMax
+  ids.length <= recordsLimits.auditIdsPerLineMax
     ? ids
     : [
-        ...ids.slice(0, limits.auditIdsPerLineMax),
-        `… ${ids.length - limits.auditIdsPerLineMax} more`,
+        ...ids.slice(0, recordsLimits.auditIdsPerLineMax),
+        `… ${ids.length - recordsLimits.auditIdsPerLineMax} more`,
       ]
 
 /** The user of the operating system, and the role of the database where there is one. */

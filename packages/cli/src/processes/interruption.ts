@@ -1,6 +1,11 @@
 import { constants } from 'node:os'
-import { limits, systemTime } from '@bursar/base'
+import { limitsOf, systemTime } from '@bursar/base'
 import { CommandFailed, type Output } from '../output.ts'
+
+const limits = limitsOf({
+  /** How long a command that a signal ends waits for this note in the registry. */
+  importNotedMs: 1000,
+})
 
 /** Ctrl-C and SIGTERM during an import. */
 export type Interruption = {

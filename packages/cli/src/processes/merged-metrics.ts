@@ -1,8 +1,13 @@
 import cluster, { type Worker } from 'node:cluster'
-import { limits, systemTime } from '@bursar/base'
+import { limitsOf, systemTime } from '@bursar/base'
 import type { MetricsRegistry } from '@bursar/base/open-metrics'
 import { problem } from '@bursar/contract'
 import { ClusterRegistry, type PrometheusContentType } from '@prometheus-io/client'
+
+const limits = limitsOf({
+  /** How long a worker waits for the metrics of all: Prometheus waits for 10 s. */
+  metricsMergedMs: 6000,
+})
 
 /** What a worker asks the first process for, and its answer. Without `text` it has failed. */
 type Wanted = { readonly wantedMetrics: number }

@@ -4,10 +4,15 @@ import {
   type Background,
   type Config,
   type Logger,
-  limits,
+  limitsOf,
   openBackground,
   systemTime,
 } from '@bursar/base'
+
+const limits = limitsOf({
+  /** npm forwards a signal within milliseconds; a person who insists presses a key again. */
+  signalForwardedMs: 500,
+})
 
 /** SIGTERM comes from a supervisor, SIGINT from a person, who waits for no load balancer. */
 export type EndSignal = 'SIGTERM' | 'SIGINT'

@@ -1,5 +1,11 @@
-import { type Config, type Logger, limits, readPostgresUrl, systemTime } from '@bursar/base'
+import { type Config, type Logger, limitsOf, readPostgresUrl, systemTime } from '@bursar/base'
 import { NoPrimary, StoreDamaged, StoreServed, StoreUnavailable } from '@bursar/records'
+
+const limits = limitsOf({
+  /** How long `serve` tries to start on a database that answers late. */
+  startRetriedMs: 30_000,
+  startPauseMs: 500,
+})
 
 export type RetriedStart = {
   readonly config: Pick<Config, 'databaseUrl' | 'lameDuckMs'>

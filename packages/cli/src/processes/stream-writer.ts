@@ -1,5 +1,5 @@
 import { setPriority } from 'node:os'
-import { type Config, limits, openLog, systemTime } from '@bursar/base'
+import { type Config, limitsOf, openLog, systemTime } from '@bursar/base'
 import {
   type FromWriter,
   importStream,
@@ -11,6 +11,11 @@ import {
 } from '@bursar/intake'
 import { type CustomerKeySource, StoreUnavailable } from '@bursar/records'
 import { openWriterStores, type Stores } from '@bursar/server/stores'
+
+const limits = limitsOf({
+  /** The processes that store streams yield to those that answer requests (`nice`). */
+  writerPriority: 10,
+})
 
 /**
  * The process of a writer. It stores streams, one after the other, that the serving process has

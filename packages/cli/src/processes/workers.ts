@@ -2,9 +2,19 @@ import type { ChildProcess } from 'node:child_process'
 import cluster from 'node:cluster'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
-import { type Config, type Logger, limits, systemTime } from '@bursar/base'
+import { type Config, type Logger, limitsOf, systemTime } from '@bursar/base'
+import { contractLimits } from '@bursar/contract'
 import { CommandFailed } from '../output.ts'
 import { type EndSignal, lameDuckMsAfter, onHangUp, untilSignalled } from './signals.ts'
+
+const limits = limitsOf({
+  /** After draining, a worker has this long to close its stores. Then it is killed. */
+  workerDrainGraceMs: 2000,
+  /** A worker that dies sooner has probably failed to start, so its replacement is delayed. */
+  workerSettledMs: 10_000,
+  /** The longest delay of a replacement of a worker. */
+  workerDelayMsMax: 30_000,
+})
 
 const FAILED = 1
 
@@ -180,7 +190,8 @@ function killAll({ running }: Pool): void {
 /** Waits while each worker finishes its requests in flight. Kills those that take too long. */
 async function drain(pool: Pool, signal: EndSignal, config: Config): Promise<number> {
   const { running, log } = pool
-  const { listenerSettleMsMax, drainTimeoutMs, workerDrainGraceMs } = limits
+  const { listenerSettleMsMax, drainTimeoutMs } = contractLimits
+  const { workerDrainGraceMs } = limits
   let exitCode = 0
   const listeningMs = lameDuckMsAfter(signal, config) + listenerSettleMsMax
   const deadlineMs = listeningMs + drainTimeoutMs + workerDrainGraceMs

@@ -1,6 +1,7 @@
-import { limits } from '@bursar/base'
+import { limitsOf } from '@bursar/base'
 import { Type } from 'typebox'
 import { described, enumOf, memberOf, numberOf, upTo100, uuid } from '../fields.ts'
+import { contractLimits } from '../limits.ts'
 import {
   about,
   asComponent,
@@ -12,6 +13,11 @@ import {
 import { createdAtBounds, operation } from '../operation.ts'
 import { nextPageCursor, pageCursor } from '../paging.ts'
 import { eventKinds, kindOfType, objectTypeOf } from '../resources/event-types.ts'
+
+const limits = limitsOf({
+  /** How long a request may wait for an event. Proxies end silent requests after a minute. */
+  eventsWaitSecondsMax: 30,
+})
 
 const eventType = component(
   'EventType',
@@ -60,9 +66,9 @@ const limit = described(
     Type.Integer({
       format: 'int32',
       minimum: 1,
-      maximum: limits.eventsPageMax,
-      default: limits.eventsPageMax,
-      reason: `must be between 1 and ${limits.eventsPageMax}`,
+      maximum: contractLimits.eventsPageMax,
+      default: contractLimits.eventsPageMax,
+      reason: `must be between 1 and ${contractLimits.eventsPageMax}`,
     }),
   ),
   'How many events a page has at most.',
@@ -109,7 +115,7 @@ export const listEvents = operation({
       {
         items: about(
           'The events; empty where none matches.',
-          Type.Array(asComponent(event), { maxItems: limits.eventsPageMax }),
+          Type.Array(asComponent(event), { maxItems: contractLimits.eventsPageMax }),
         ),
         ...nextPageCursor,
         resume_cursor: about(

@@ -1,6 +1,11 @@
-import { keepRecentlyUsed, limits, wordsOf } from '@bursar/base'
+import { keepRecentlyUsed, limitsOf, wordsOf } from '@bursar/base'
 import type { RecordInput, Term, Terms } from '../resource.ts'
 import { objectAt, routingParts } from './bank-details.ts'
+
+const limits = limitsOf({
+  /** Words of a query that are compared; the others are left out. */
+  searchWordsMax: 8,
+})
 
 type SearchedTerms = Required<Omit<Terms, 'letter'>>
 

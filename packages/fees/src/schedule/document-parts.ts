@@ -1,4 +1,4 @@
-import { limits, printable, type Violation, violationsOf } from '@bursar/base'
+import { baseLimits, printable, type Violation, violationsOf } from '@bursar/base'
 import type { TSchema } from 'typebox'
 import { Errors } from 'typebox/schema'
 
@@ -25,7 +25,7 @@ export function documentParts(schema: TSchema, document: unknown): DocumentParts
   const [, errors] = Errors(schema, withoutLongTexts(document))
   const found = violationsOf(schema, errors)
   // Past its limit, the library looks for no faults.
-  const isComplete = errors.length < limits.recordFaultsMax
+  const isComplete = errors.length < baseLimits.recordFaultsMax
   const isSound = (path: Path) =>
     isComplete && !found.some((violation) => isOneWithin(path, violation.path))
   // Unknown members come last, the inner ones first.
@@ -64,7 +64,7 @@ function reasonOfForm({ keyword, path, parts, message }: Violation, document: un
   if (keyword === 'required') return part.missing ?? 'is missing'
   const isOfMembers = part.type === 'object' || part.type === 'array'
   if (!isOfMembers && isLong(at(document, path))) {
-    return `must have at most ${limits.configurationTextLengthMax} characters`
+    return `must have at most ${baseLimits.configurationTextLengthMax} characters`
   }
   // A variant of a union stands as deep as the union, which has the reason.
   const own = parts.findLast((each) => each.depth === depth && each.part.reason !== undefined)
@@ -72,7 +72,7 @@ function reasonOfForm({ keyword, path, parts, message }: Violation, document: un
 }
 
 const isLong = (value: unknown): boolean =>
-  typeof value === 'string' && value.length > limits.configurationTextLengthMax
+  typeof value === 'string' && value.length > baseLimits.configurationTextLengthMax
 
 /** Patterns take quadratic time on long text, and no part of a schema accepts a null. */
 function withoutLongTexts(value: unknown): unknown {

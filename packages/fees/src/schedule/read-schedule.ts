@@ -1,7 +1,7 @@
 import {
+  baseLimits,
   type CryptoNetwork,
   cryptoNetworks,
-  limits,
   parseDecimal,
   parseInstant,
 } from '@bursar/base'
@@ -80,7 +80,7 @@ function mergeOver(base: PlainObject, over: PlainObject): PlainObject {
 }
 
 const day = Type.Refine(
-  Type.String({ maxLength: limits.configurationTextLengthMax }),
+  Type.String({ maxLength: baseLimits.configurationTextLengthMax }),
   (asOf) => parseInstant(midnightOf(asOf)) !== undefined,
   () => 'must be a day that exists, as YYYY-MM-DD',
 )
@@ -152,10 +152,10 @@ function toPriceSource(document: PriceSourceDocument, addFault: AddFault, env: E
 const scheduleDocument = object({
   as_of: day,
   prices_as_of: day,
-  note: Type.Optional(Type.String({ maxLength: limits.configurationTextLengthMax })),
+  note: Type.Optional(Type.String({ maxLength: baseLimits.configurationTextLengthMax })),
   schedule_max_age_days: integer(1, 3_650),
   prices_max_age_days: integer(1, 3_650),
-  quote: object({ ttl_s: integer(60, limits.quoteLifeSecondsMax), fx_margin_bp: basisPoints }),
+  quote: object({ ttl_s: integer(60, baseLimits.quoteLifeSecondsMax), fx_margin_bp: basisPoints }),
   pegged_usd: list(symbol, 100),
   prices_usd: record(price),
   price_sources: list(priceSource, 8),

@@ -1,4 +1,10 @@
-import { decimalCharactersMax, decimalPattern, limits, parseDecimal, Secret } from '@bursar/base'
+import {
+  baseLimits,
+  decimalCharactersMax,
+  decimalPattern,
+  parseDecimal,
+  Secret,
+} from '@bursar/base'
 import { type Static, type TProperties, type TSchema, Type } from 'typebox'
 import type { AddFault, Environment } from './document-parts.ts'
 
@@ -13,7 +19,7 @@ export const record = <S extends TSchema>(schema: S) =>
 export const list = <S extends TSchema>(schema: S, maxItems: number) =>
   Type.Array(schema, { maxItems, reason: `must be a list of at most ${maxItems}` })
 
-export const text = (pattern: string, maxLength: number = limits.configurationTextLengthMax) =>
+export const text = (pattern: string, maxLength: number = baseLimits.configurationTextLengthMax) =>
   Type.String({ pattern, maxLength })
 
 export const integer = (minimum: number, maximum = Number.MAX_SAFE_INTEGER) =>

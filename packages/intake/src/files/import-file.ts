@@ -1,4 +1,4 @@
-import { limits } from '@bursar/base'
+import { limitsOf } from '@bursar/base'
 import type { Resource } from '@bursar/contract'
 import {
   type FoundFaults,
@@ -9,6 +9,7 @@ import {
   type MergeReport,
   type NewAnswer,
   noFaults,
+  recordsLimits,
   type Store,
 } from '@bursar/records'
 import { recordCheck } from '../check.ts'
@@ -23,6 +24,11 @@ import {
   type StageOptions,
   stageFile,
 } from './stage-file.ts'
+
+const limits = limitsOf({
+  /** A refused stream with more records is not compared with the store, which takes the loop. */
+  conflictsSearchedRecordsMax: 200,
+})
 
 export type ImportOptions = StageOptions &
   Pick<MergeOptions, 'onStep' | 'beforeCommit'> & {
@@ -103,7 +109,7 @@ export async function importFiles(
       return {
         faults: faults.map(placed),
         faultCount,
-        warnings: oddities.slice(0, limits.faultsReportedMax).map(placed),
+        warnings: oddities.slice(0, recordsLimits.faultsReportedMax).map(placed),
         warningCount: files.reduce((sum, { oddityCount }) => sum + oddityCount, 0),
       }
     }

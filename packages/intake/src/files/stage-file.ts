@@ -1,4 +1,4 @@
-import { counted, limits } from '@bursar/base'
+import { counted } from '@bursar/base'
 import type { RecordFault, RecordRules, Resource } from '@bursar/contract'
 import type {
   ClientOrigin,
@@ -9,6 +9,7 @@ import type {
   MergeOptions,
   RecordLoad,
 } from '@bursar/records'
+import { recordsLimits } from '@bursar/records'
 import type { RecordCheck } from '../check.ts'
 import type { Entry } from '../entry.ts'
 import type { Oddity } from '../odd-values.ts'
@@ -81,7 +82,13 @@ export async function stageFile(
   { entries, blankRows, origin }: InputFile,
   before: readonly Staged[],
 ): Promise<Staged> {
-  const { customerId, faultsMax = limits.faultsReportedMax, onProgress, reject, signal } = options
+  const {
+    customerId,
+    faultsMax = recordsLimits.faultsReportedMax,
+    onProgress,
+    reject,
+    signal,
+  } = options
   const recordsBefore = before.reduce((sum, { records }) => sum + records, 0)
   const faultsBefore = before.reduce((sum, { faultCount }) => sum + faultCount, 0)
   const staged: Staged = {
@@ -172,7 +179,7 @@ function noteOddities(staged: Staged, line: number, oddities: readonly Oddity[])
 }
 
 function keepFirst<T>(kept: (T & { line: number })[], line: number, found: readonly T[]): void {
-  const room = limits.faultsReportedMax - kept.length
+  const room = recordsLimits.faultsReportedMax - kept.length
   kept.push(...found.slice(0, room).map((one) => ({ ...one, line })))
 }
 

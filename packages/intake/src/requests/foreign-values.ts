@@ -1,6 +1,19 @@
-import { type Logger, limits, systemTime } from '@bursar/base'
-import { type OperatorInput, type OperatorPrincipal, problem } from '@bursar/contract'
+import { type Logger, limitsOf, systemTime } from '@bursar/base'
+import {
+  contractLimits,
+  type OperatorInput,
+  type OperatorPrincipal,
+  problem,
+} from '@bursar/contract'
 import type { HttpFault } from '../refused-records.ts'
+
+const limits = limitsOf({
+  /**
+   * Foreign ids, addresses and memos that a client bound to a customer may meet in an hour, on each
+   * process. Honest systems meet one where two customers register the same by mistake.
+   */
+  foreignValuesPerHourMax: 20,
+})
 
 /**
  * What clients that are bound to a customer learn of the ids, addresses and memos of others: that
@@ -45,7 +58,7 @@ export function openForeignValues(log: Logger): ForeignValues {
       const now = systemTime.elapsedMs()
       const sent = sentBy(caller.clientId, now)
       let left = limits.foreignValuesPerHourMax - sent.values
-      const listed = faults.slice(0, limits.faultsAnsweredMax).filter(({ code }) => {
+      const listed = faults.slice(0, contractLimits.faultsAnsweredMax).filter(({ code }) => {
         if (code !== 'held') return true
         left -= 1
         return left >= 0

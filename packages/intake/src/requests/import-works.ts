@@ -1,5 +1,10 @@
-import { limits } from '@bursar/base'
-import { noneFound, type OperatorInput, type OperatorWork, problem } from '@bursar/contract'
+import {
+  contractLimits,
+  noneFound,
+  type OperatorInput,
+  type OperatorWork,
+  problem,
+} from '@bursar/contract'
 import {
   doing,
   type ImportRegistry,
@@ -19,7 +24,7 @@ type ImportWorks = {
 export function importWorks(imports: ImportRegistry): ImportWorks {
   return {
     list: async (input) => {
-      const importsMax = Number(input.parameters.get('limit') ?? limits.pageSizeDefault)
+      const importsMax = Number(input.parameters.get('limit') ?? contractLimits.pageSizeDefault)
       // One more than is answered tells that there are more.
       const found = await imports.list({ ...partOf(input), importsMax: importsMax + 1 })
       const shown = found.slice(0, importsMax)

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
-import { limits } from '@bursar/base'
-import { type Problem, problem } from '@bursar/contract'
+import { contractLimits, type Problem, problem } from '@bursar/contract'
 import type { ReceivedFile } from '@bursar/records'
 import { watchRate } from './stream-rate.ts'
 
@@ -31,7 +30,7 @@ export async function receiveBody(
   try {
     for await (const chunk of untilAborted(source.iterator({ destroyOnReturn: false }), ended)) {
       bytes += chunk.length
-      if (bytes > limits.streamBytesMax) throw tooLarge
+      if (bytes > contractLimits.streamBytesMax) throw tooLarge
       hash.update(chunk)
       const drained = file.write(chunk)
       if (drained !== undefined) await drained
@@ -50,7 +49,7 @@ export async function receiveBody(
 
 const tooLarge = problem(
   'tooLarge',
-  `a stream must have at most ${limits.streamBytesMax} bytes; send it in parts`,
+  `a stream must have at most ${contractLimits.streamBytesMax} bytes; send it in parts`,
 )
 
 /**

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { type Clock, limits } from '@bursar/base'
+import { type Clock } from '@bursar/base'
 import {
+  contractLimits,
   type Deed,
   fullView,
   noneFound,
@@ -179,7 +180,7 @@ const preconditionOf = (headers: IncomingHttpHeaders): Precondition => ({
 function readTags(name: string, header: string | undefined): readonly string[] | 'any' | undefined {
   if (header === undefined) return undefined
   if (header.trim() === '*') return 'any'
-  const tags = header.length > limits.entityTagsLengthMax ? [] : header.split(',')
+  const tags = header.length > contractLimits.entityTagsLengthMax ? [] : header.split(',')
   const versions = tags.map((tag) => /^\s*(W\/)?"([\x21\x23-\x7e]*)"\s*$/.exec(tag))
   if (versions.length === 0 || versions.includes(null)) {
     throw problem('malformed', `${name} must be * or entity tags such as "1a2b3c"`)

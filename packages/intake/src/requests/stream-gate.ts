@@ -1,5 +1,20 @@
-import { limits, openFairQueue, openTally } from '@bursar/base'
+import { limitsOf, openFairQueue, openTally } from '@bursar/base'
 import { type Problem, problem } from '@bursar/contract'
+
+const limits = limitsOf({
+  /**
+   * Streams that a process stores at a time. Each takes a process of some 200 MB, a core at a lower
+   * priority, and a session for its merge.
+   */
+  streamsMax: 4,
+  /** Of one client: half of them, so that no client can keep the others waiting. */
+  streamsPerClientMax: 2,
+  /** Streams that are received, wait or are stored, each with a file: of all clients and of one. */
+  streamsHeldMax: 40,
+  streamsHeldPerClientMax: 10,
+  /** How long a stream waits after its last byte: proxies allow a minute. */
+  streamWaitMs: 30_000,
+})
 
 /** Bounds the streams of a process: those that hold a file, and those that are stored. */
 export type StreamGate = {

@@ -1,6 +1,12 @@
 import type { Readable } from 'node:stream'
-import { counted, limits, systemTime } from '@bursar/base'
+import { counted, limitsOf, systemTime } from '@bursar/base'
 import { type Problem, problem } from '@bursar/contract'
+
+const limits = limitsOf({
+  /** What a client must send in each minute that the server waits for it: 60 compressed records. */
+  streamWindowSeconds: 60,
+  streamWindowBytesMin: 4096,
+})
 
 type Watched = {
   readonly source: Readable

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { limits } from '@bursar/base'
+import { limitsOf } from '@bursar/base'
 import {
   type Deed,
   type OperatorInput,
@@ -26,6 +26,11 @@ import type { Writers } from '../writer/writers.ts'
 import { type ReceivedBody, receiveBody } from './receive-body.ts'
 import { allowedBy, type RecordDeps, refused } from './record-works.ts'
 import type { StreamGate } from './stream-gate.ts'
+
+const limits = limitsOf({
+  /** An Idempotency-Key: a UUID or a digest in any spelling. */
+  idempotencyKeyLengthMax: 200,
+})
 
 /** What the streams of a process share. */
 export type StreamDeps = RecordDeps & {

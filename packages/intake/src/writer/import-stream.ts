@@ -1,13 +1,18 @@
 import { createReadStream } from 'node:fs'
 import { pipeline } from 'node:stream'
-import { limits, openFileDecipher } from '@bursar/base'
-import { type RecordRules, resourceOf } from '@bursar/contract'
+import { limitsOf, openFileDecipher } from '@bursar/base'
+import { contractLimits, type RecordRules, resourceOf } from '@bursar/contract'
 import type { Store } from '@bursar/records'
 import { type ImportReport, importEntries } from '../files/import-file.ts'
 import { readContent } from '../files/reading/content.ts'
 import { readNdjson } from '../files/reading/lines.ts'
 import { requestBounds, requestReading } from '../files/reading/request-reading.ts'
 import { type StreamJob, type StreamProgress, storedOf } from './stream-job.ts'
+
+const limits = limitsOf({
+  /** A stream that is read reports after so many records. */
+  streamProgressRecords: 500,
+})
 
 type StreamImport = {
   readonly store: Pick<Store, 'operator'>
@@ -41,7 +46,7 @@ export async function importStream(
       allowOlder: job.allowOlder,
       takeOver: job.takeOver,
       expected: { mayBeEmpty: true },
-      faultsMax: limits.faultsAnsweredMax,
+      faultsMax: contractLimits.faultsAnsweredMax,
       customerId,
       rules,
       origin: { command: 'POST', clientId },

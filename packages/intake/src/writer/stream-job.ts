@@ -1,4 +1,5 @@
-import { type Config, limits } from '@bursar/base'
+import { type Config } from '@bursar/base'
+import { contractLimits } from '@bursar/contract'
 import type { CustomerKeys, NewAnswer, NewCustomerKey, OnStep } from '@bursar/records'
 import type { ImportReport } from '../files/import-file.ts'
 
@@ -63,6 +64,6 @@ export function storedOf(report: ImportReport, sha256: string) {
   const { records, added, changed, unchanged, withdrawn, warnings, warningCount } = report
   const stored = { records, added, changed, unchanged, withdrawn, sha256 }
   if (warningCount === 0) return stored
-  const first = warnings.slice(0, limits.faultsAnsweredMax)
+  const first = warnings.slice(0, contractLimits.faultsAnsweredMax)
   return { ...stored, warning_count: warningCount, warnings: first }
 }

@@ -1,8 +1,8 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { type Config, ConfigError, limits, settings, systemTime } from '@bursar/base'
-import { asTenant } from '@bursar/contract'
+import { type Config, ConfigError, limitsOf, settings, systemTime } from '@bursar/base'
+import { asTenant, contractLimits } from '@bursar/contract'
 import {
   AlreadyAnswered,
   type CustomerKeySource,
@@ -21,6 +21,21 @@ import {
   type ToWriter,
   WRITER_WORD,
 } from './stream-job.ts'
+
+const limits = limitsOf({
+  /** The memory of JavaScript in one. It holds some hundred lines at a time, however many come. */
+  writerMemoryMegabytes: 512,
+  /** Sessions of one with PostgreSQL: its merge, and reads of what is stored. */
+  writerSessionsMax: 2,
+  /** A stream that is read is ended after so long a silence of its process. */
+  writerSilenceMs: 30_000,
+  /** How long one may take to stop. Then it is killed. */
+  writerStopMs: 2000,
+  /** From the last line to the commit: a wait for the lock, and the merge. */
+  writerMergeMs: 360_000,
+  /** What a process prints before it ends unexpectedly: the first lines of its fault. */
+  writerPrintedLengthMax: 2000,
+})
 
 /** A process that imports one stream at a time, so that its end harms no other stream. */
 export type WriterProcess = {
@@ -76,7 +91,7 @@ const configOfWriter = (config: Config): Config => ({
   keyCommand: [],
   previousMasterKey: undefined,
   databaseConnectionsMax: limits.writerSessionsMax,
-  importMergeSecondsMax: limits.streamMergeMs / 1000,
+  importMergeSecondsMax: contractLimits.streamMergeMs / 1000,
 })
 
 export function startWriter(options: WriterOptions): WriterProcess {

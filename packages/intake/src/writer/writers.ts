@@ -1,8 +1,13 @@
-import { type Clock, type Config, type Logger, limits, systemTime } from '@bursar/base'
+import { type Clock, type Config, type Logger, limitsOf, systemTime } from '@bursar/base'
 import type { CustomerKeySource, Spools } from '@bursar/records'
 import type { ImportReport } from '../files/import-file.ts'
 import type { StreamJob } from './stream-job.ts'
 import { type Following, startWriter, type WriterProcess } from './writer-process.ts'
+
+const limits = limitsOf({
+  /** How long one of them is kept without a stream: to start one takes half a second. */
+  writerKeptMs: 60_000,
+})
 
 /**
  * The processes that import streams. SQLite runs in the process that calls it, and a merge holds it

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { describe, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import { limits, openTimeSlices, paceOf } from '@bursar/base'
+import { limitNamed, openTimeSlices, paceOf } from '@bursar/base'
 import { describeService } from '../../../../test/support/describe-service.ts'
 import { operatorToken } from '../../../../test/support/operator-token.ts'
 import { rawRequest } from '../../../../test/support/raw-request.ts'
@@ -184,7 +184,7 @@ describe('a stream of records', () => {
   })
 
   test('holds up no other one of its client while it is sent', async () => {
-    const slow = Array.from({ length: limits.streamsHeldPerClientMax - 1 }, () => openPost())
+    const slow = Array.from({ length: limitNamed('streamsHeldPerClientMax') - 1 }, () => openPost())
     await untilHolds('all are read', () => slow.every(({ isRead }) => isRead()))
     assert.deepEqual(countsOf(await post(linesOf(accounts(3650, 1)))), [1, 1, 0, 0])
     for (const { leave } of slow) leave()

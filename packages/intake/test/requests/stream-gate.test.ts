@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { limits } from '@bursar/base'
+import { limitNamed } from '@bursar/base'
 import { settlesAfter } from '../../../../test/support/settles-after.ts'
 import { takeTime } from '../../../../test/support/virtual-time.ts'
 import { type GateBounds, openStreamGate } from '../../src/requests/stream-gate.ts'
@@ -9,7 +9,14 @@ const never = new AbortController().signal
 
 /** A gate, and streams that run until they are ended. */
 function openStreams(bounds: Partial<GateBounds> = {}) {
-  const gate = openStreamGate({ ...limits, ...bounds })
+  const gate = openStreamGate({
+    streamsMax: limitNamed('streamsMax'),
+    streamsPerClientMax: limitNamed('streamsPerClientMax'),
+    streamsHeldMax: limitNamed('streamsHeldMax'),
+    streamsHeldPerClientMax: limitNamed('streamsHeldPerClientMax'),
+    streamWaitMs: limitNamed('streamWaitMs'),
+    ...bounds,
+  })
   const running: string[] = []
   const ends = new Map<string, () => void>()
   return {
@@ -50,7 +57,7 @@ describe('streams that wait for their turn', () => {
     void start('operator', 'own')
     await settled()
     assert.deepEqual(running, ['drip 0', 'drip 1', 'own'])
-    assert.equal(limits.streamsPerClientMax * 2, limits.streamsMax)
+    assert.equal(limitNamed('streamsPerClientMax') * 2, limitNamed('streamsMax'))
   })
 
   test('are admitted one client after the other', async () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { limits, systemTime } from '@bursar/base'
+import { limitNamed, systemTime } from '@bursar/base'
 import { operatorScopes } from '@bursar/contract'
 import { pino } from 'pino'
 import { addCustomerClient } from '../../../../test/support/customer-client.ts'
@@ -199,7 +199,7 @@ describe('a value of another customer', () => {
 describe('how many foreign values a bound client meets', () => {
   test('is limited for each hour, and logged without the value', async () => {
     const first = await operatorToken(service, 'prober', operatorScopes, 'other')
-    const held = Array.from({ length: limits.foreignValuesPerHourMax + 5 }, (_, at) =>
+    const held = Array.from({ length: limitNamed('foreignValuesPerHourMax') + 5 }, (_, at) =>
       aStatement({ id: anId(700 + at), customer_id: 'newco' }),
     )
     await post('statements', held)
@@ -209,7 +209,7 @@ describe('how many foreign values a bound client meets', () => {
     const stream = await post('statements', probes.slice(1), '', first)
     assert.equal(stream.status, 409)
     // The first fault of this hour was that of the PUT.
-    assert.equal(stream.body.meta.errors.length, limits.foreignValuesPerHourMax - 1)
+    assert.equal(stream.body.meta.errors.length, limitNamed('foreignValuesPerHourMax') - 1)
     for (const refused of [
       await put('statements', probes[0] ?? {}, '', first),
       await post('statements', [], '', first),

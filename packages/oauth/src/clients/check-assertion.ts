@@ -1,9 +1,16 @@
-import { type Clock, limits, type Secret } from '@bursar/base'
+import { type Clock, limitsOf, type Secret } from '@bursar/base'
 import type { Client, CredentialStore } from '@bursar/records'
 import { createLocalJWKSet, type JSONWebKeySet } from 'jose'
+import { oauthLimits } from '../limits.ts'
 import { checkJwt, secondsOf } from '../tokens/check-jwt.ts'
 import { isRefusal } from '../tokens/refusal.ts'
 import { assertionAlgorithms } from './clients.ts'
+
+const limits = limitsOf({
+  /** A `private_key_jwt` assertion is made for one request, so it must be short-lived. */
+  assertionLifeSecondsMax: 300,
+  assertionIdLengthMax: 256,
+})
 
 export type AssertionDeps = {
   readonly store: CredentialStore
@@ -22,7 +29,8 @@ export async function assertionFault(
 ): Promise<string | undefined> {
   if (client.method.kind !== 'keys') return 'the client has no keys'
   const now = clock()
-  const { ownSkewSeconds, assertionLifeSecondsMax, assertionIdLengthMax } = limits
+  const { ownSkewSeconds } = oauthLimits
+  const { assertionLifeSecondsMax, assertionIdLengthMax } = limits
   const keys: JSONWebKeySet = JSON.parse(client.method.jwks)
   const checked = await checkJwt(assertion.reveal(), createLocalJWKSet(keys), now, {
     algorithms: [...assertionAlgorithms],

@@ -1,5 +1,11 @@
-import { limits, networkOf } from '@bursar/base'
+import { limitsOf, networkOf } from '@bursar/base'
 import { openWrongSecrets } from './wrong-secrets.ts'
+
+const limits = limitsOf({
+  /** Failed authentications in one window before the answer is 429. Limits load and log noise. */
+  failuresPerAddress: 60,
+  failuresPerAddressAndClient: 10,
+})
 
 /** Counts failures for the sender's address only, so that nobody can lock a customer out. */
 export type GuessLimiter = {

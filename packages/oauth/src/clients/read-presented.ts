@@ -1,8 +1,13 @@
-import { attempt, limits, Secret } from '@bursar/base'
-import { authorizationHeaders, type Request } from '@bursar/contract'
+import { attempt, limitsOf, Secret } from '@bursar/base'
+import { authorizationHeaders, contractLimits, type Request } from '@bursar/contract'
 import { oauthError } from '../endpoints/oauth-error.ts'
 import type { Form } from '../endpoints/read-form.ts'
 import { readUncheckedJwt } from '../tokens/check-jwt.ts'
+
+const limits = limitsOf({
+  /** An assertion with a signature of RSA-4096 has about 1,200 characters. */
+  assertionLengthMax: 4096,
+})
 
 /** The credentials of a request, not yet checked. */
 export type Presented =
@@ -43,7 +48,7 @@ const badHeader = () =>
   oauthError('invalid_client', 'the Authorization header must be Basic', basicChallenge)
 
 function readBasic(header: string, bodyClientId: string | undefined): Presented {
-  if (header.length > limits.tokenLengthMax) throw badHeader()
+  if (header.length > contractLimits.tokenLengthMax) throw badHeader()
   const encoded = /^basic +([A-Za-z0-9+/]+={0,2})$/i.exec(header)?.[1]
   if (encoded === undefined) throw badHeader()
   const text = Buffer.from(encoded, 'base64').toString('utf8')

@@ -1,5 +1,10 @@
-import { type Clock, type Logger, limits, systemTime } from '@bursar/base'
+import { type Clock, type Logger, limitsOf, systemTime } from '@bursar/base'
 import type { Client, CredentialStore } from '@bursar/records'
+
+const limits = limitsOf({
+  /** People read "last used"; a write a minute is precise enough and keeps tokens cheap. */
+  useRecordedEverySeconds: 60,
+})
 
 /** Records when a client and its secret were last used, at most once a minute each. */
 export type UseRecorder = {

@@ -1,4 +1,14 @@
-import { limits, systemTime } from '@bursar/base'
+import { limitsOf, systemTime } from '@bursar/base'
+
+const limits = limitsOf({
+  /** The window in which failed authentications are counted. */
+  failureWindowSeconds: 60,
+  /** Attempts for one address and client that wait for others to end; further ones get 429. */
+  attemptsWaitingMax: 200,
+  attemptRetryMs: 1000,
+  /** Addresses that the limiter remembers, about 400 bytes each. The oldest is dropped first. */
+  failureKeysMax: 10_000,
+})
 
 /** Counts wrong secrets by key. With the attempts in progress they never exceed a maximum. */
 export type WrongSecrets = {

@@ -1,7 +1,18 @@
-import { limits } from '@bursar/base'
+import { limitsOf } from '@bursar/base'
 import { queryNames, type Request } from '@bursar/contract'
 import { Busboy, type BusboyHeaders } from '@fastify/busboy'
 import { oauthError } from './oauth-error.ts'
+
+const limits = limitsOf({
+  /** A query at the token endpoint, which takes no parameter in it. */
+  formQueryLengthMax: 2048,
+  /** Fields of a form. The longest is a token or an assertion. */
+  formFieldsMax: 20,
+  formFieldLengthMax: 8192,
+  /** Lines of a multipart form: delimiter, up to six headers, a blank line and a value each. */
+  formLinesMax: 200,
+  formHeaderBytesMax: 1024,
+})
 
 /** The parameters of a request. An empty one counts as absent (RFC 6749 section 3.2). */
 export type Form = ReadonlyMap<string, string>

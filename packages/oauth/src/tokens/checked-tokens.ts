@@ -1,6 +1,11 @@
-import { limits } from '@bursar/base'
+import { limitsOf } from '@bursar/base'
 import type { Caller } from '@bursar/contract'
 import type { Client } from '@bursar/records'
+
+const limits = limitsOf({
+  /** How long a checked token stays in memory. */
+  checkedTokenLifeSeconds: 60,
+})
 
 /** What the check of a token found. The client object is replaced when the client changes. */
 export type CheckedToken = {

@@ -3,7 +3,7 @@ import {
   type Clock,
   type Keyring,
   type Logger,
-  limits,
+  limitsOf,
   systemTime,
 } from '@bursar/base'
 import { problem } from '@bursar/contract'
@@ -11,6 +11,11 @@ import type { Client, CredentialStore, Recovery } from '@bursar/records'
 import { isSealed, notSealed } from '../clients/client-seal.ts'
 import { awaitsClients, openRecoveryLog, requireClients } from './recovery-state.ts'
 import { importSigningKeys, type SigningKeys } from './signing-keys.ts'
+
+const limits = limitsOf({
+  /** Anyone can send an unknown key id, so it triggers a refresh at most this often. */
+  unknownKeyIntervalMs: 200,
+})
 
 /** What the check of a token needs, in memory. A refresh applies changes to these very maps. */
 export type KnownCredentials = {

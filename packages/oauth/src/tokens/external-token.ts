@@ -1,9 +1,18 @@
-import { type Clock, grantedBy, limits, type TrustedIssuer } from '@bursar/base'
+import { type Clock, grantedBy, limitsOf, type TrustedIssuer } from '@bursar/base'
 import type { JWTPayload } from 'jose'
 import { checkJwt, timeRefusal } from './check-jwt.ts'
 import { type IssuerKeys, type IssuerKeysDeps, openIssuerKeys } from './issuer-keys.ts'
 import type { SignedIn, TokenClaims } from './own-token.ts'
 import { isRefusal, type Refusal } from './refusal.ts'
+
+const limits = limitsOf({
+  /** Clock skew of another issuer. FAPI 2.0 requires 10 s and forbids more than 60 s. */
+  issuerSkewSeconds: 30,
+  /** The longest life of another issuer's token. Large issuers default to 24 h. */
+  issuerTokenLifeSecondsMax: 86_400,
+  /** A person's token is not revoked here, so it must end soon after the issuer ends it. */
+  personTokenLifeSecondsMax: 3600,
+})
 
 /** The issuers of the configuration, with their keys. */
 export type TrustedIssuers = {

@@ -4,7 +4,7 @@ import {
   fetchBounded,
   isSafeUrl,
   type Logger,
-  limits,
+  limitsOf,
   openTimeSlices,
   parseJson,
   systemTime,
@@ -20,6 +20,18 @@ import {
   type ResolvedKey,
 } from 'jose'
 import { formOf, isForOtherPurpose, type LeftOut, readKeySet } from './read-key-set.ts'
+
+const limits = limitsOf({
+  /** How long the old keys of another issuer serve while it is down. */
+  issuerStaleSeconds: 24 * 3600,
+  /** An unknown key id triggers a fetch at most this often, so that nobody can flood the issuer. */
+  issuerCoolDownSeconds: 30,
+  /** For the address of the keys and the keys together. */
+  issuerTimeoutMs: 5000,
+  issuerAnswerBytesMax: 262_144,
+  /** Unusable keys that a log line names; the rest are counted. */
+  issuerKeysNamedMax: 20,
+})
 
 /** The public keys of one trusted issuer, refreshed in the background. */
 export type IssuerKeys = {

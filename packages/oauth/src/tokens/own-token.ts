@@ -1,7 +1,8 @@
 import { randomUUID, sign } from 'node:crypto'
-import { type Clock, type Granted, limits } from '@bursar/base'
+import { type Clock, type Granted } from '@bursar/base'
 import type { Person } from '@bursar/contract'
 import type { Client } from '@bursar/records'
+import { oauthLimits } from '../limits.ts'
 import { checkJwt, secondsOf, timeRefusal } from './check-jwt.ts'
 import type { KnownCredentials } from './credential-cache.ts'
 import { isRefusal, type Refusal } from './refusal.ts'
@@ -83,7 +84,7 @@ export async function readOwnToken(
   if (typeof scope !== 'string' || aud !== issuer) return 'wrong claims'
   if (typeof jti !== 'string' || jti === '') return 'wrong claims'
   if (known.deniedTokens.has(jti)) return 'revoked'
-  const bounds = { now, skew: limits.ownSkewSeconds, lifeMax: limits.tokenLifeSecondsMax }
+  const bounds = { now, skew: oauthLimits.ownSkewSeconds, lifeMax: oauthLimits.tokenLifeSecondsMax }
   const untimely = timeRefusal(iat, exp, bounds)
   if (untimely !== undefined) return untimely
   const scopes = scope.split(' ').filter((name) => name !== '')

@@ -1,6 +1,14 @@
 import { createPublicKey, type KeyObject } from 'node:crypto'
-import { attempt, limits, type Pace, printable } from '@bursar/base'
+import { attempt, limitsOf, type Pace, printable } from '@bursar/base'
 import type { JWK } from 'jose'
+import { oauthLimits } from '../limits.ts'
+
+const limits = limitsOf({
+  /** Usable keys of a set. A look-up among so many takes 0.1 ms. */
+  issuerKeysMax: 1000,
+  /** A token of anyone is checked with each key of its id, so few share one. */
+  issuerKeysOfOneIdMax: 10,
+})
 
 export type KeySet = {
   readonly keys: readonly JWK[]
@@ -16,7 +24,8 @@ export type LeftOut = {
   readonly why: string
 }
 
-const { issuerKeysMax, issuerKeysOfOneIdMax, rsaBitsMin } = limits
+const { issuerKeysMax, issuerKeysOfOneIdMax } = limits
+const { rsaBitsMin } = oauthLimits
 
 const isNoKey = 'is not a JSON Web Key'
 const isBroken = 'is broken, weak, or of an unknown kty or crv'

@@ -1,4 +1,5 @@
-import { type Clock, limits } from '@bursar/base'
+import { type Clock } from '@bursar/base'
+import { contractLimits } from '@bursar/contract'
 import type { Client } from '@bursar/records'
 import { readUncheckedJwt } from './check-jwt.ts'
 import { type CredentialCache, externalKey, type KnownCredentials } from './credential-cache.ts'
@@ -44,7 +45,7 @@ export const isIssuedBefore = (issuedAt: number, { notBefore }: Client): boolean
 
 async function readClaims(token: string, deps: TokenDeps): Promise<TokenClaims | Refusal> {
   const { cache, issuers, clock } = deps
-  const { kid, iss } = readUncheckedJwt(token, limits.tokenLengthMax) ?? {}
+  const { kid, iss } = readUncheckedJwt(token, contractLimits.tokenLengthMax) ?? {}
   if (typeof kid !== 'string' || typeof iss !== 'string') return 'malformed'
   const issuer = deps.issuer()
   if (iss !== issuer) return issuers.read(token, iss)

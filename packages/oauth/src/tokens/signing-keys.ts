@@ -1,6 +1,7 @@
 import { createECDH, createPrivateKey, type KeyObject } from 'node:crypto'
-import { type Keyring, limits, type PurposeKey } from '@bursar/base'
+import { type Keyring, type PurposeKey } from '@bursar/base'
 import { importJWK, type JWK } from 'jose'
+import { oauthLimits } from '../limits.ts'
 
 /** An imported token-signing key. Its id is the `kid` of the tokens that it signs. */
 export type SigningKey = {
@@ -19,7 +20,8 @@ export type SigningKeys = ReadonlyMap<string, SigningKey>
 /** A `next` key is published but does not sign yet. Tokens of a `retiring` key may be valid. */
 export type SigningKeyState = 'next' | 'signing' | 'retiring' | 'retired' | 'revoked'
 
-const RETIRING_MICROS = BigInt(limits.tokenLifeSecondsMax + limits.ownSkewSeconds) * 1_000_000n
+const RETIRING_MICROS =
+  BigInt(oauthLimits.tokenLifeSecondsMax + oauthLimits.ownSkewSeconds) * 1_000_000n
 
 /** The keys that may still have signed a valid token, by id. Revoked keys are left out. */
 export async function importSigningKeys(keyring: Keyring): Promise<SigningKeys> {

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { limits, type Right } from '@bursar/base'
+import { limitsOf, type Right } from '@bursar/base'
 import {
   asTenant,
   type Caller,
@@ -14,6 +14,11 @@ import type { KnownCredentials } from './credential-cache.ts'
 import type { SignedIn } from './own-token.ts'
 import { isIssuedBefore, readToken, type TokenDeps, type ValidToken } from './read-token.ts'
 import { isRefusal, type Refusal } from './refusal.ts'
+
+const limits = limitsOf({
+  /** Cache of checked tokens, by digest: about 4 MB. */
+  checkedTokensMax: 10_000,
+})
 
 export type TokenCheck = {
   /** The customer of a token, at once if it is cached. A Problem 503 if the cache is too old. */

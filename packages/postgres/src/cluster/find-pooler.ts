@@ -1,6 +1,12 @@
-import { ConfigError, limits, type ServerAddress, systemTime } from '@bursar/base'
+import { ConfigError, limitsOf, type ServerAddress, systemTime } from '@bursar/base'
 import type { Connection } from '../driver/connection.ts'
 import { openStateless } from './with-primary.ts'
+
+const limits = limitsOf({
+  /** Times that a start looks for a pooler: other programs may take the session in between. */
+  poolerLooks: 5,
+  poolerLookMs: 5000,
+})
 
 /**
  * Throws a ConfigError if one of the addresses is a pooler that gives each transaction another

@@ -1,6 +1,11 @@
-import { limits, type ServerAddress, systemTime } from '@bursar/base'
+import { limitsOf, type ServerAddress, systemTime } from '@bursar/base'
 import { type Connection, openConnection, type SessionOptions } from '../driver/connection.ts'
 import type { Servers } from './servers.ts'
+
+const limits = limitsOf({
+  /** Delay before a session that is kept is reopened. */
+  databaseSessionRetryMs: 500,
+})
 
 type KeptSession = Pick<SessionOptions, 'onNotification'> & {
   /** SQL that begins each session. */

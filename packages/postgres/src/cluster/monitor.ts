@@ -1,7 +1,12 @@
-import { type Background, type Logger, limits, systemTime } from '@bursar/base'
+import { type Background, type Logger, limitsOf, systemTime } from '@bursar/base'
 import type { StoreServer } from '@bursar/records'
 import { unavailable } from '../driver/failure.ts'
 import type { Health, Server } from './server.ts'
+
+const limits = limitsOf({
+  /** Without a primary nobody knows how old a standby is. It is read from for this long. */
+  databasePrimaryLostMs: 300_000,
+})
 
 /** Knows which server is the primary, and which standbys follow it. */
 export type Monitor = {

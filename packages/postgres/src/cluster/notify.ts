@@ -1,7 +1,15 @@
 import { hash } from 'node:crypto'
-import { limits, systemTime } from '@bursar/base'
+import { limitsOf, systemTime } from '@bursar/base'
 import { textArray } from '../driver/connection.ts'
+import { postgresLimits } from '../limits.ts'
 import type { Servers } from './servers.ts'
+
+const limits = limitsOf({
+  /** Commits of so long a time share a notification. */
+  notifiedTogetherMs: 20,
+  /** Names of customers in one: 12 bytes each, of the 8,000 that a notification may have. */
+  notifiedNamesMax: 600,
+})
 
 /** The channel on which writers say whose records they have changed. */
 export const CHANGES = 'bursar_changes'
@@ -47,7 +55,8 @@ export function openNotifier(servers: Servers): Notifier {
   }
   return {
     note: (customerIds) => {
-      const isMany = customerIds === undefined || customerIds.length > limits.notifiedCustomersMax
+      const isMany =
+        customerIds === undefined || customerIds.length > postgresLimits.notifiedCustomersMax
       for (const name of isMany ? [ANY_CUSTOMER] : customerIds.map(changeName)) names.add(name)
       if (names.size > 0) sending ??= send()
     },

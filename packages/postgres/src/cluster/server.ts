@@ -1,4 +1,4 @@
-import { type Logger, limits, type ServerAddress } from '@bursar/base'
+import { type Logger, limitsOf, type ServerAddress } from '@bursar/base'
 import { whole } from '@bursar/records'
 import { type Connection, openConnection, type Pooler } from '../driver/connection.ts'
 import {
@@ -9,9 +9,15 @@ import {
   safeMessage,
 } from '../driver/failure.ts'
 import type { SessionSettings } from '../driver/sessions.ts'
+import { postgresLimits } from '../limits.ts'
 import type { RoleCheck } from '../schema/roles.ts'
 import { requireSession, startRefused } from '../schema/session-settings.ts'
 import { openPool, type Pool, type PoolOptions } from './pool.ts'
+
+const limits = limitsOf({
+  /** Requests that may wait for each session. */
+  databaseWaitingPerSession: 50,
+})
 
 /** The result of a health check. */
 export type Health = {
@@ -85,7 +91,7 @@ export function openServer(options: ServerOptions): Server {
     },
     connectionsMax,
     waitingMax: connectionsMax * limits.databaseWaitingPerSession,
-    waitMs: Math.min(limits.databaseWaitMs, withinMs),
+    waitMs: Math.min(postgresLimits.databaseWaitMs, withinMs),
     withinMs,
     measured: options.measured,
   })

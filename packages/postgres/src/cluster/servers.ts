@@ -2,7 +2,7 @@ import {
   type Background,
   ConfigError,
   type Logger,
-  limits,
+  limitsOf,
   type Metrics,
   noMetrics,
   openBackground,
@@ -23,6 +23,12 @@ import type { SessionSettings } from '../driver/sessions.ts'
 import type { RoleCheck } from '../schema/roles.ts'
 import { type Monitor, openMonitor } from './monitor.ts'
 import { openServer, type Server } from './server.ts'
+
+const limits = limitsOf({
+  /** How long a server that starts tries to learn of other issuers on its store. */
+  issuerClaimMs: 20_000,
+  issuerClaimPauseMs: 100,
+})
 
 /** The servers of one database, as one role: the current primary, and standbys to read from. */
 export type Servers = {

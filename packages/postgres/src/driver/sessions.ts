@@ -1,4 +1,12 @@
-import { limits } from '@bursar/base'
+import { limitsOf } from '@bursar/base'
+import { postgresLimits } from '../limits.ts'
+
+const limits = limitsOf({
+  /** A transaction of a command waits this long for its process: an export for its reader. */
+  operatorIdleMs: 60_000,
+  /** How long a merge waits for another one. Its records have all arrived. */
+  mergeLockMs: 60_000,
+})
 
 /** Settings of a session, by their names in PostgreSQL. Times are in milliseconds. */
 export type SessionSettings = Readonly<Record<string, string | number>>
@@ -26,10 +34,10 @@ export const readingSessions = (withinMs: number) => ({
 
 /** Settings of the sessions of commands and of background jobs. A merge has its own deadline. */
 export const operatorSessions = {
-  statement_timeout: limits.operatorStatementMs,
+  statement_timeout: postgresLimits.operatorStatementMs,
   lock_timeout: limits.mergeLockMs,
   idle_in_transaction_session_timeout: limits.operatorIdleMs,
-  client_connection_check_interval: limits.databaseClientCheckMs,
+  client_connection_check_interval: postgresLimits.databaseClientCheckMs,
   // Read once, by the first temporary table of a session.
   temp_buffers: '512MB',
   jit: 'off',
@@ -40,7 +48,7 @@ export const bulkTransaction = (statementMs: number) => ({
   statement_timeout: statementMs,
   lock_timeout: limits.mergeLockMs,
   idle_in_transaction_session_timeout: limits.operatorIdleMs,
-  client_connection_check_interval: limits.databaseClientCheckMs,
+  client_connection_check_interval: postgresLimits.databaseClientCheckMs,
   // ANALYZE of staged rows needs little more than their number.
   default_statistics_target: 10,
   work_mem: '256MB',

@@ -1,4 +1,4 @@
-import { limits, systemTime } from '@bursar/base'
+import { limitsOf, systemTime } from '@bursar/base'
 import type { Resource } from '@bursar/contract'
 import {
   CustomersLocked,
@@ -6,6 +6,7 @@ import {
   isTrue,
   otherCustomers,
   type PutLocks,
+  recordsLimits,
   type Session,
   text,
 } from '@bursar/records'
@@ -13,6 +14,14 @@ import { dialect } from '../dialect.ts'
 import { textArray } from '../driver/connection.ts'
 import { isEnded, isLockTimeout } from '../driver/failure.ts'
 import { setLocal } from '../driver/sessions.ts'
+
+const limits = limitsOf({
+  /**
+   * PostgreSQL: how long a batch of single records, which holds customers, waits for a value that
+   * another merge stores. Shorter than `deadlock_timeout`, so that the batch gives up first.
+   */
+  putClaimMs: 50,
+})
 
 const customer = dialect.tableName('customer')
 
@@ -111,9 +120,9 @@ export const giveUpSoon = `set local lock_timeout = ${limits.putClaimMs}`
 
 /** Bounds a wait and its statement, so that time is left for the work that follows. */
 function waitUntil(deadline: number): string {
-  const leftMs = Math.floor(deadline - systemTime.elapsedMs()) - limits.lockedPutMs
+  const leftMs = Math.floor(deadline - systemTime.elapsedMs()) - recordsLimits.lockedPutMs
   if (leftMs < limits.putClaimMs) throw new CustomersLocked()
-  const lockMs = Math.min(limits.putCustomerMs, leftMs)
+  const lockMs = Math.min(recordsLimits.putCustomerMs, leftMs)
   return setLocal({ lock_timeout: lockMs, statement_timeout: leftMs })
 }
 

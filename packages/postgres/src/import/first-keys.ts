@@ -1,9 +1,14 @@
-import { limits, systemTime } from '@bursar/base'
+import { limitsOf, systemTime } from '@bursar/base'
 import type { Transact } from '@bursar/records'
 import type { Servers } from '../cluster/servers.ts'
 import { transactOn } from '../cluster/transaction.ts'
 import { setLocal } from '../driver/sessions.ts'
 import { refusalOf } from './customer-locks.ts'
+
+const limits = limitsOf({
+  /** PostgreSQL: how long a record waits for an import that stores its customer’s first key. */
+  firstKeyMs: 2500,
+})
 
 const waiting = () =>
   setLocal({

@@ -1,9 +1,14 @@
 import { randomInt } from 'node:crypto'
-import { limits, systemTime } from '@bursar/base'
+import { limitsOf, systemTime } from '@bursar/base'
 import { type ImportLock, LOCK_NUMBER_END } from '@bursar/records'
 import { keepSession } from '../cluster/keep-session.ts'
 import type { Servers } from '../cluster/servers.ts'
 import { unavailable } from '../driver/failure.ts'
+
+const limits = limitsOf({
+  /** How long the note waits for the lock by which others see that an import runs. */
+  importLockMs: 5000,
+})
 
 /**
  * An advisory lock of an open transaction, because a pooler may give each transaction another

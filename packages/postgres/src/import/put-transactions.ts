@@ -1,17 +1,37 @@
 import { hash } from 'node:crypto'
-import { limits } from '@bursar/base'
+import { limitsOf } from '@bursar/base'
 import { resources } from '@bursar/contract'
-import { createPutStaging, indexStaged, type PutTransactions, stagingOfAll } from '@bursar/records'
+import {
+  createPutStaging,
+  indexStaged,
+  type PutTransactions,
+  recordsLimits,
+  stagingOfAll,
+} from '@bursar/records'
 import type { Servers } from '../cluster/servers.ts'
 import { transactOn } from '../cluster/transaction.ts'
 import { dialect } from '../dialect.ts'
 import { giveUpSoon, openPutLocks, openWaitingLocks, refusalOf } from './customer-locks.ts'
 
+const limits = limitsOf({
+  /**
+   * As `recordsPerTurnMax`: on PostgreSQL a commit costs round trips, and the wait for a
+   * standby.
+   */
+  putsPerTurnMax: 32,
+  /** Batches of single records that run at a time, of all kinds. */
+  putBatchesMax: 3,
+  /** The part of the sessions of a pool that those batches take at most. */
+  putSessionsPart: 0.3,
+  /** Bytes of the staging table of single records after which PostgreSQL truncates it. */
+  putStagingBytesMax: 4 * 1024 * 1024,
+})
+
 /** Transactions of single records. */
 export const putTransactions = (servers: Servers): PutTransactions => ({
   dialect,
   // Leaves a batch at least half of the time.
-  waitMs: limits.recordPutMs / 2,
+  waitMs: recordsLimits.recordPutMs / 2,
   weightPerKeyMax: limits.putsPerTurnMax,
   runningMax: Math.min(
     limits.putBatchesMax,

@@ -1,5 +1,5 @@
 import { pipeline } from 'node:stream/promises'
-import { type Clock, limits } from '@bursar/base'
+import { type Clock, limitsOf } from '@bursar/base'
 import type { Resource } from '@bursar/contract'
 import {
   CustomersLocked,
@@ -24,9 +24,17 @@ import { transact } from '../cluster/transaction.ts'
 import { dialect } from '../dialect.ts'
 import { type Connection, hexOf } from '../driver/connection.ts'
 import { bulkTransaction, setLocal } from '../driver/sessions.ts'
+import { postgresLimits } from '../limits.ts'
 import { sessionOf } from '../session.ts'
 import { lockCustomers, someIsLocked } from './customer-locks.ts'
 import { dropStaging } from './put-transactions.ts'
+
+const limits = limitsOf({
+  /** How long a merge waits for a session. Its records have all arrived. */
+  mergeSessionMs: 30_000,
+  /** Transactions of a merge, each of which another writer kept from locking in order. */
+  mergeTriesMax: 5,
+})
 
 export type SpooledImportDeps = {
   readonly servers: Servers
@@ -144,7 +152,7 @@ async function againIfLocked<T>(attempt: () => Promise<T>): Promise<T> {
 
 /** The customers whose records a merge has stored, or more than a notification names. */
 const stagedCustomers = {
-  text: `select distinct customer_id from staged_line limit ${limits.notifiedCustomersMax + 1}`,
+  text: `select distinct customer_id from staged_line limit ${postgresLimits.notifiedCustomersMax + 1}`,
 }
 
 const customerOf = (row: NamedRow): string => text(row, 'customer_id')

@@ -1,4 +1,5 @@
-import { commandHint, type Finding, limits } from '@bursar/base'
+import { commandHint, type Finding } from '@bursar/base'
+import { contractLimits } from '@bursar/contract'
 import { optionalText, text } from '@bursar/records'
 import { transact } from '../cluster/transaction.ts'
 import { namedIn } from '../dialect.ts'
@@ -129,7 +130,7 @@ export async function foreignRowFindings(session: Connection): Promise<readonly 
     ['', ''],
     ['-1', 'no customer has this id: \t'],
   ]) {
-    const settings = `set local statement_timeout = ${limits.doctorCheckMs};
+    const settings = `set local statement_timeout = ${contractLimits.doctorCheckMs};
       set local bursar.customer = '${customer}'; set local bursar.customer_id = '${id}'`
     const rows = await transact(
       session,

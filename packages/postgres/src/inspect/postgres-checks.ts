@@ -3,7 +3,7 @@ import {
   type Clock,
   type Config,
   type Finding,
-  limits,
+  limitsOf,
   readPostgresUrl,
   refusalOf,
   type ServerAddress,
@@ -23,6 +23,11 @@ import { foreignRowFindings, policyFindings, unprotectedFindings } from './polic
 import { customersRole, ofFit, operatorsRole, roleFindings } from './role-findings.ts'
 import { standbyFindings } from './standby-findings.ts'
 import { surroundingFindings } from './surrounding-findings.ts'
+
+const limits = limitsOf({
+  /** How far the clock may differ from the database's. Tokens and quotes live for minutes. */
+  clockDifferenceMsMax: 1000,
+})
 
 type Inspected = {
   readonly config: Config

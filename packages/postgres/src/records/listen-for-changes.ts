@@ -1,4 +1,4 @@
-import { limits } from '@bursar/base'
+import { baseLimits, limitsOf } from '@bursar/base'
 import type { Tenant } from '@bursar/contract'
 import { type ChangeSource, text, whole } from '@bursar/records'
 import { listen } from '../cluster/listen.ts'
@@ -6,6 +6,11 @@ import { ANY_CUSTOMER, CHANGES, changeName } from '../cluster/notify.ts'
 import type { Servers } from '../cluster/servers.ts'
 import { textArray } from '../driver/connection.ts'
 import { tenantSetting } from './page-query.ts'
+
+const limits = limitsOf({
+  /** How often PostgreSQL is asked for changes where a pooler forbids LISTEN. */
+  databaseChangesLookMs: 1000,
+})
 
 /**
  * Hears of changes over a session that listens. A pooler that gives each transaction another
@@ -20,7 +25,7 @@ export function changesOf(servers: Servers): ChangeSource {
   }
   return {
     count,
-    everyMs: limits.readersLookMs,
+    everyMs: baseLimits.readersLookMs,
     nameOf: changeName,
     listen: (changed) =>
       listen(servers, CHANGES, (payload) => {

@@ -1,4 +1,4 @@
-import { type BatchName, limits } from '@bursar/base'
+import { type BatchName } from '@bursar/base'
 import type { Tenant } from '@bursar/contract'
 import {
   lastChange,
@@ -7,10 +7,12 @@ import {
   type ReadBody,
   type Revision,
   readLastChange,
+  recordsLimits,
   type Statement,
 } from '@bursar/records'
 import type { Servers } from '../cluster/servers.ts'
 import { type Row, textArray } from '../driver/connection.ts'
+import { postgresLimits } from '../limits.ts'
 import { aloneIfDamaged } from './page-batch.ts'
 import { tenantSetting } from './page-query.ts'
 
@@ -107,10 +109,10 @@ function openLookUps<Asked, Found>(
     name,
     metrics: servers.metrics,
     run: (batch, askedAt) => aloneIfDamaged(batch, (part) => readTogether(part, askedAt)),
-    weightMax: limits.getsPerStatementMax,
-    runningMax: limits.getStatementsMax,
+    weightMax: recordsLimits.getsPerStatementMax,
+    runningMax: recordsLimits.getStatementsMax,
     startsFullBatches: true,
-    waitingMax: limits.getsWaitingMax,
-    waitMs: limits.databaseWaitMs,
+    waitingMax: recordsLimits.getsWaitingMax,
+    waitMs: postgresLimits.databaseWaitMs,
   })
 }

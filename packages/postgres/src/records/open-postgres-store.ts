@@ -1,5 +1,6 @@
-import { type Clock, getOrInsert, limits, openBackground, openLog } from '@bursar/base'
+import { type Clock, getOrInsert, limitsOf, openBackground, openLog } from '@bursar/base'
 import type { Resource } from '@bursar/contract'
+import { contractLimits } from '@bursar/contract'
 import {
   openRecords,
   openSeals,
@@ -16,6 +17,7 @@ import { bulkTransaction, setLocal } from '../driver/sessions.ts'
 import { firstKeyTransactions } from '../import/first-keys.ts'
 import { putTransactions } from '../import/put-transactions.ts'
 import { beginSpooledImport, type SpooledImportDeps } from '../import/spooled-import.ts'
+import { postgresLimits } from '../limits.ts'
 import { rowsOf } from '../session.ts'
 import { changesOf } from './listen-for-changes.ts'
 import { type GetOne, openGetBatch, openRevisionBatch } from './look-ups.ts'
@@ -23,6 +25,16 @@ import { openPageBatch, type PageOne, readAlone } from './page-batch.ts'
 import { isRange } from './page-query.ts'
 import { openPastBatches } from './past-batch.ts'
 import { tenantReads } from './tenant-reads.ts'
+
+const limits = limitsOf({
+  /**
+   * PostgreSQL: how long a step waits for a lock, how long its statement runs, and when its session
+   * is dropped. The server ends the statement first, so no session stays there without a client.
+   */
+  scanLockMs: 300,
+  scanStatementMs: 1000,
+  scanStepMs: 2000,
+})
 
 export type RecordServers = {
   /** Sessions of role `bursar`. */
@@ -69,7 +81,7 @@ export function openPostgresStore(
     puts: { ...putTransactions(ingest), committed: notifiers.puts.note },
     beginLoad: (resource, { isInServer = false, nameLine, signal } = {}) => {
       // Requests have their own deadline.
-      const withinMs = isInServer ? limits.streamMergeMs : mergeMs
+      const withinMs = isInServer ? contractLimits.streamMergeMs : mergeMs
       const { imports: notifier } = notifiers
       const deps = {
         servers: operator,
@@ -100,7 +112,7 @@ export function openPostgresStore(
 
 const sessionsOf = (servers: Servers) => ({ ...rowsOf(servers), transact: transactOn(servers) })
 
-const exporting = setLocal(bulkTransaction(limits.operatorStatementMs))
+const exporting = setLocal(bulkTransaction(postgresLimits.operatorStatementMs))
 
 /** Statements of the scan end soon on the server too, whatever the sessions allow. */
 const scanning = setLocal({

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { limits, pageBuffers } from '@bursar/base'
+import { limitsOf, pageBuffers } from '@bursar/base'
 import type { Resource } from '@bursar/contract'
 import {
   openBatchQueue,
@@ -13,7 +13,15 @@ import {
 import type { Server } from '../cluster/server.ts'
 import { type ReadWork, ReplicaBehind, type Servers } from '../cluster/servers.ts'
 import { type Connection, lentCopy, type Row } from '../driver/connection.ts'
+import { postgresLimits } from '../limits.ts'
 import { type AskedPage, pageQuery, pagesQuery } from './page-query.ts'
+
+const limits = limitsOf({
+  /** The same for pages, counted in rows. Four statements keep two cores busy. */
+  pageRowsPerStatementMax: 800,
+  pageStatementsMax: 4,
+  pagesWaitingMax: 1000,
+})
 
 export type PageOne = (asked: AskedPage) => Promise<Page>
 
@@ -61,7 +69,7 @@ export const pageBounds = {
   runningMax: limits.pageStatementsMax,
   startsFullBatches: true,
   waitingMax: limits.pagesWaitingMax,
-  waitMs: limits.databaseWaitMs,
+  waitMs: postgresLimits.databaseWaitMs,
 } as const
 
 /** Reads one page with a separate statement. */

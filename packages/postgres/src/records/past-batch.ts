@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { getOrInsert, limits } from '@bursar/base'
+import { getOrInsert, limitsOf } from '@bursar/base'
 import {
   type AskedPastPage,
   customerNumber,
@@ -19,6 +19,14 @@ import { dialect } from '../dialect.ts'
 import { hexOf, textArray } from '../driver/connection.ts'
 import { rowsOf } from '../session.ts'
 import { aloneIfDamaged, pageBounds } from './page-batch.ts'
+
+const limits = limitsOf({
+  /**
+   * Records that a past page of a shared statement visits, for each record of the page: those that
+   * came later and those that were deleted are in the way. One that needs more is read by itself.
+   */
+  pastVisitsPerRecord: 4,
+})
 
 /**
  * Reads past pages over the operator's sessions, whose policies show every customer. Pages without

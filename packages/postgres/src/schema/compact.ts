@@ -1,9 +1,15 @@
-import { limits, type ServerAddress } from '@bursar/base'
+import { limitsOf, type ServerAddress } from '@bursar/base'
 import { StoreUnavailable } from '@bursar/records'
 import { withPrimary } from '../cluster/with-primary.ts'
 import type { Connection } from '../driver/connection.ts'
 import { isLockTimeout } from '../driver/failure.ts'
 import { tableRights } from './grants.ts'
+
+const limits = limitsOf({
+  /** PostgreSQL: how long a compaction waits for a table, whose readers wait too, and how often. */
+  compactLockMs: 2000,
+  compactAttemptsMax: 10,
+})
 
 /**
  * Writes every table anew without deleted rows, as the owner. Each is locked for as long as that

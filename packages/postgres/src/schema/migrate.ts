@@ -3,7 +3,7 @@ import {
   ConfigError,
   commandHint,
   type Logger,
-  limits,
+  limitsOf,
   openLog,
   type ServerAddress,
   systemTime,
@@ -26,8 +26,14 @@ import { dialect } from '../dialect.ts'
 import type { Connection } from '../driver/connection.ts'
 import { pinnedSettings } from '../driver/required-settings.ts'
 import { type SessionSettings, setLocal } from '../driver/sessions.ts'
+import { postgresLimits } from '../limits.ts'
 import { admitOwner, grantStatements, type Roles, seeEveryRow } from './grants.ts'
 import { setRoles } from './role-settings.ts'
+
+const limits = limitsOf({
+  /** A statement of a migration: to fill a new column of 100 million records takes hours. */
+  migrationStatementMs: 21_600_000,
+})
 
 const sqlFile = (name: string): string => readFileSync(new URL(name, import.meta.url), 'utf8')
 
@@ -107,7 +113,7 @@ const inTurn = (owner: Connection, step: () => Promise<void>): Promise<void> =>
   transact(
     owner,
     step,
-    `set local client_connection_check_interval = ${limits.databaseClientCheckMs};
+    `set local client_connection_check_interval = ${postgresLimits.databaseClientCheckMs};
      select pg_advisory_xact_lock(${MIGRATION_LOCK}); ${setLocal(deadlines)}`,
   )
 

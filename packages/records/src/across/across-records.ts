@@ -1,7 +1,9 @@
-import { limits, turn } from '@bursar/base'
+import { limitsOf, turn } from '@bursar/base'
 import type { Resource } from '@bursar/contract'
+import { contractLimits } from '@bursar/contract'
 import type { Dialect } from '../dialect.ts'
 import { bodyChecksum } from '../integrity/checksum.ts'
+import { recordsLimits } from '../limits.ts'
 import { positionId } from '../position.ts'
 import type {
   AcrossPage,
@@ -17,6 +19,13 @@ import type { Reads } from '../session.ts'
 import { StoreDamaged } from '../unavailable.ts'
 import { countRecords } from './count-records.ts'
 import { AFTER_DIGITS, nextPlace, placesByTerm, placesInOrder } from './places.ts'
+
+const limits = limitsOf({
+  /**
+   * Steps of a list of all customers: a page is shorter where more rows lie between its records.
+   */
+  acrossStepsMax: 6,
+})
 
 /**
  * Reads pages of all customers. An index gives the places of the records, and then their bodies are
@@ -37,7 +46,7 @@ export function openAcross(reads: Reads, dialect: Dialect, resource: Resource): 
       const found = new Set<string>()
       for (const status of resource.statuses) {
         let after = ''
-        for (let step = 0; step < limits.startsMax; step += 1) {
+        for (let step = 0; step < contractLimits.startsMax; step += 1) {
           const [row] = await reads.rows(
             nextPlace(resource, { term: term(status), customerId: owner, after }, dialect),
           )
@@ -47,7 +56,7 @@ export function openAcross(reads: Reads, dialect: Dialect, resource: Resource): 
           after = `${start}${AFTER_DIGITS}`
         }
       }
-      return [...found].toSorted().slice(0, limits.startsMax)
+      return [...found].toSorted().slice(0, contractLimits.startsMax)
     },
     inOrder: async (selection) => {
       const { limit } = selection
@@ -83,7 +92,7 @@ async function duePlaces(
   const places: AcrossPlace[] = []
   let { after } = selection
   for (let step = 0; step < limits.acrossStepsMax; step += 1) {
-    const rowsMax = step === 0 ? limit + 1 : limits.acrossRowsTogether
+    const rowsMax = step === 0 ? limit + 1 : recordsLimits.acrossRowsTogether
     const asked = { ...selection, limit, start, now, after }
     const rows = await reads.rows(placesByTerm(resource, asked, rowsMax, dialect))
     for (const row of rows) {

@@ -1,6 +1,8 @@
-import { largest, limits, smallest, systemTime, turn } from '@bursar/base'
+import { largest, smallest, systemTime, turn } from '@bursar/base'
 import type { Resource } from '@bursar/contract'
+import { contractLimits } from '@bursar/contract'
 import type { Dialect } from '../dialect.ts'
+import { recordsLimits } from '../limits.ts'
 import { positionMicros } from '../position.ts'
 import type { AcrossPlace, Counted, Counting } from '../records/across.ts'
 import { bytes, type NamedRow, text, whole } from '../row.ts'
@@ -17,13 +19,13 @@ export async function countRecords(
   { counting: { storedSince, ...selection }, deadline }: Asked,
 ): Promise<Counted> {
   const storedAt = storedSince === undefined ? undefined : 'stored_at'
-  const rowsMax = limits.acrossRowsTogether
+  const rowsMax = recordsLimits.acrossRowsTogether
   const counts = new Map<bigint, number>()
   let [oldest, newest]: (bigint | undefined)[] = []
   let after: AcrossPlace | undefined
   let [count, read] = [0, 0]
   let more = true
-  while (more && read < limits.attentionRowsMax && systemTime.elapsedMs() < deadline) {
+  while (more && read < recordsLimits.attentionRowsMax && systemTime.elapsedMs() < deadline) {
     const asked = { ...selection, order: 'DESC', limit: rowsMax, after } as const
     const rows = await reads.rows(placesInOrder(resource, asked, rowsMax, dialect, storedAt))
     for (const row of rows) {
@@ -41,7 +43,7 @@ export async function countRecords(
     await turn()
   }
   const most = [...counts].toSorted(([, one], [, other]) => other - one)
-  const named = most.slice(0, limits.attentionCustomersMax)
+  const named = most.slice(0, contractLimits.attentionCustomersMax)
   const ids = await customerIds(
     reads,
     dialect,

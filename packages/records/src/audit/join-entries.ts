@@ -1,5 +1,5 @@
-import { limits } from '@bursar/base'
 import type { AuditEntry } from '@bursar/contract'
+import { recordsLimits } from '../limits.ts'
 
 /**
  * Joins the entries of one commit that differ in their ids alone, so that a batch of records has
@@ -13,7 +13,7 @@ export function joinEntries(entries: readonly AuditEntry[]): readonly AuditEntry
     const key = JSON.stringify(meaning)
     const place = places.get(key)
     const first = place === undefined ? undefined : joined[place]
-    const isFull = lengthOf(first) + lengthOf(entry) > limits.auditIdsPerLineMax
+    const isFull = lengthOf(first) + lengthOf(entry) > recordsLimits.auditIdsPerLineMax
     if (place === undefined || first === undefined || isFull)
       places.set(key, joined.push(entry) - 1)
     else joined[place] = joinTwo(first, entry)

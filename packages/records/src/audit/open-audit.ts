@@ -1,12 +1,18 @@
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
-import { ConfigError, counted, limits, version } from '@bursar/base'
+import { ConfigError, counted, limitsOf, version } from '@bursar/base'
 import type { AuditEntry } from '@bursar/contract'
 import type { AuditDeps, AuditHead, AuditLine, AuditLog } from '../audit.ts'
 import { openBatchQueue } from '../batch-queue.ts'
 import { NothingChanged, StoreUnavailable } from '../unavailable.ts'
 import { linkLines } from './chain.ts'
 import { joinEntries } from './join-entries.ts'
+
+const limits = limitsOf({
+  /** Entries of the audit log that share a commit, and that may wait for it. */
+  auditEntriesPerCommitMax: 500,
+  auditEntriesWaitingMax: 5000,
+})
 
 /** What an adapter gives the writer of the audit log. */
 export type AuditSessions = {

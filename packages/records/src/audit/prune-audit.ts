@@ -1,5 +1,5 @@
-import { limits } from '@bursar/base'
 import type { AuditHead, AuditKey, AuditLine, AuditPlace, AuditReader, ReadLine } from '../audit.ts'
+import { recordsLimits } from '../limits.ts'
 import { digestOf, isSameDigest, sealOf } from './chain.ts'
 
 type Pruning = {
@@ -24,7 +24,7 @@ export async function pruneAudit(pruning: Pruning): Promise<number> {
   let deleted = 0
   let place: AuditPlace | undefined
   for (;;) {
-    const page = await reader.linesAfter(place, limits.auditPageLines)
+    const page = await reader.linesAfter(place, recordsLimits.auditPageLines)
     const [first] = page
     if (first === undefined) break
     const own = page.filter(({ chain }) => chain === first.chain)

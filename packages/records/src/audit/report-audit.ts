@@ -3,7 +3,7 @@ import {
   type Background,
   type Clock,
   type Logger,
-  limits,
+  limitsOf,
   makePrivateFile,
   printInstant,
   type Ran,
@@ -11,6 +11,11 @@ import {
 } from '@bursar/base'
 import type { AuditEntry } from '@bursar/contract'
 import type { AuditHead, AuditLog } from '../audit.ts'
+
+const limits = limitsOf({
+  /** Rows of one such count: clients beyond them are counted together. */
+  auditCountsMax: 1000,
+})
 
 /** Counts what is too frequent for an entry each, in bounded memory. */
 export type AuditCounts = {

@@ -1,4 +1,4 @@
-import { counted, limits } from '@bursar/base'
+import { counted } from '@bursar/base'
 import type {
   AuditAnchor,
   AuditHead,
@@ -7,6 +7,7 @@ import type {
   AuditReader,
   ReadLine,
 } from '../audit.ts'
+import { recordsLimits } from '../limits.ts'
 import { digestOf, isSameDigest, sealOf } from './chain.ts'
 
 export type AuditFault = 'changed' | 'removed' | 'cut' | 'unknown_key' | 'anchor'
@@ -91,7 +92,7 @@ async function checkLines({ reader, keyOf, found }: Verification) {
   let lines = 0
   let chains = 0
   for (;;) {
-    const page: readonly ReadLine[] = await reader.linesAfter(last, limits.auditPageLines)
+    const page: readonly ReadLine[] = await reader.linesAfter(last, recordsLimits.auditPageLines)
     for (const line of page) {
       const { chain, sequence, digest, isLegible } = line
       if (chain !== last?.chain) {
@@ -112,7 +113,7 @@ async function checkLines({ reader, keyOf, found }: Verification) {
       else checkLine(line, link, keyOf, found)
       previous = { chain, sequence, digest }
     }
-    if (page.length < limits.auditPageLines) return { lines, chains }
+    if (page.length < recordsLimits.auditPageLines) return { lines, chains }
   }
 }
 

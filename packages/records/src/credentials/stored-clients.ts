@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { limits } from '@bursar/base'
 import { openBatchQueue } from '../batch-queue.ts'
 import type {
   Client,
@@ -10,6 +9,7 @@ import type {
   NewSecret,
 } from '../credentials.ts'
 import type { Dialect } from '../dialect.ts'
+import { recordsLimits } from '../limits.ts'
 import { type NamedRow, optionalText, optionalWhole, text, whole } from '../row.ts'
 import type { Session } from '../session.ts'
 import { joinMark, markColumn, noteClient, readMark } from './client-marks.ts'
@@ -121,10 +121,10 @@ function openClientBatch({
       const byId = new Map(found.map((client) => [client.id, client]))
       for (const { request, result } of batch) result.resolve(byId.get(request))
     },
-    weightMax: limits.getsPerStatementMax,
-    runningMax: limits.getStatementsMax,
+    weightMax: recordsLimits.getsPerStatementMax,
+    runningMax: recordsLimits.getStatementsMax,
     startsFullBatches: true,
-    waitingMax: limits.getsWaitingMax,
+    waitingMax: recordsLimits.getsWaitingMax,
     waitMs,
   })
 }

@@ -1,6 +1,6 @@
-import { limits } from '@bursar/base'
 import { resources } from '@bursar/contract'
 import type { Dialect } from '../dialect.ts'
+import { recordsLimits } from '../limits.ts'
 import type { CustomerRegister, WrongCount } from '../records/customer-entries.ts'
 import { type NamedRow, text, whole } from '../row.ts'
 import type { Reads } from '../session.ts'
@@ -24,7 +24,7 @@ export function openCountComparison(
   }
   return {
     compareCounts: async (after = 0n, recordsMax) => {
-      const customersMax = limits.comparedCustomers
+      const customersMax = recordsLimits.comparedCustomers
       const found = await rows({ text: statements.next, values: [after, customersMax] })
       const wrong: WrongCount[] = []
       let uncompared = 0

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
-import { limits, parseDisplayName, systemTime } from '@bursar/base'
+import { parseDisplayName, systemTime } from '@bursar/base'
 import type { Dialect } from '../dialect.ts'
+import { recordsLimits } from '../limits.ts'
 import type { CustomerRegister } from '../records/customer-entries.ts'
 import { whole } from '../row.ts'
 import type { Transact } from '../session.ts'
@@ -35,5 +36,5 @@ export function openRename(
         await rows({ text: addTerm, values: [found, at + 1, term] })
       }
       return true
-    }, systemTime.elapsedMs() + limits.storeLockWaitMs)
+    }, systemTime.elapsedMs() + recordsLimits.storeLockWaitMs)
 }

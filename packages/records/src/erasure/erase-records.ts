@@ -1,6 +1,7 @@
-import { type Clock, largest, limits, smallest, systemTime } from '@bursar/base'
+import { type Clock, largest, limitsOf, smallest, systemTime } from '@bursar/base'
 import { fullTable, type Resource, resources } from '@bursar/contract'
 import type { Dialect } from '../dialect.ts'
+import { recordsLimits } from '../limits.ts'
 import type { ErasedPart, ErasedRecords, ErasePlace } from '../records/erasure.ts'
 import { termRowsOf } from '../records/terms.ts'
 import type { OperatorRecords } from '../records.ts'
@@ -8,6 +9,14 @@ import { isTrue, type NamedRow, optionalText, optionalWhole, text, whole } from 
 import { type LetGo, letGoStatements } from '../schema/held-values.ts'
 import type { Reads, Session, Transact, Value } from '../session.ts'
 import { type EraseStatements, eraseStatements, type RowSet } from './erase-statements.ts'
+
+const limits = limitsOf({
+  /**
+   * Rows that one step of an erasure deletes, 10 to 30 ms. Writers have their turn in the pause
+   * after it.
+   */
+  erasedRowsTogether: 500,
+})
 
 /**
  * Erases a customer's records, a few rows in each transaction. Each of these holds the customer's
@@ -53,7 +62,7 @@ export function openEraser(
           return { removed: { ...removed, keys }, next: undefined }
         }
         return { removed, next: place }
-      }, systemTime.elapsedMs() + limits.storeLockWaitMs),
+      }, systemTime.elapsedMs() + recordsLimits.storeLockWaitMs),
   }
 }
 
@@ -93,7 +102,7 @@ const runnerOf = ({ rows }: Session): Pick<Step, 'run'> => ({
 })
 
 const START: ErasePlace = { walked: 0n, fenced: undefined }
-const LOG_STEP = BigInt(limits.erasedEntriesTogether)
+const LOG_STEP = BigInt(recordsLimits.erasedEntriesTogether)
 /** No log has so many entries. */
 const FAR = 2n ** 62n
 

@@ -1,5 +1,10 @@
-import { largest, limits, matchesPrefix, printInstant } from '@bursar/base'
-import { type OperatorPrincipal, type OperatorWork, recordKinds } from '@bursar/contract'
+import { largest, matchesPrefix, printInstant } from '@bursar/base'
+import {
+  contractLimits,
+  type OperatorPrincipal,
+  type OperatorWork,
+  recordKinds,
+} from '@bursar/contract'
 import { customerPlaceOf, customerPosition } from '../position.ts'
 import type { CustomerEntry, CustomerPage, CustomerSearch } from '../records/customer-entries.ts'
 import type { Store } from '../records.ts'
@@ -13,7 +18,7 @@ export const customersWork =
     const search = {
       prefix: String(parameters.get('prefix') ?? '').trim(),
       after: after && customerPlaceOf(after),
-      customersMax: Number(parameters.get('limit') ?? limits.customersPageMax),
+      customersMax: Number(parameters.get('limit') ?? contractLimits.customersPageMax),
     }
     const found = await findCustomers(store, caller, search)
     trace.rows = found.customers.length

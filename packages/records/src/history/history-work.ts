@@ -1,5 +1,6 @@
-import { type Clock, limits, printInstant, turn } from '@bursar/base'
+import { type Clock, limitsOf, printInstant, turn } from '@bursar/base'
 import {
+  contractLimits,
   fullView,
   noneFound,
   type OperatorInput,
@@ -20,6 +21,12 @@ import type {
 import type { Store } from '../records.ts'
 import { changedMembers } from './changed-members.ts'
 
+const limits = limitsOf({
+  /** Versions of a history page, and of one step of reading them: some milliseconds. */
+  historyPageBytesMax: 1024 * 1024,
+  historyStepBytes: 256 * 1024,
+})
+
 type HistoryDeps = { readonly store: Pick<Store, 'operator'>; readonly clock: Clock }
 
 /** Throws a 403 unless the caller may read the past. */
@@ -32,7 +39,7 @@ export function requireHistoryScope({ caller }: OperatorInput): void {
 export const historyWork =
   (resource: Resource, { store }: HistoryDeps): OperatorWork =>
   async (input) => {
-    const versionsMax = Number(input.parameters.get('limit') ?? limits.pageSizeDefault)
+    const versionsMax = Number(input.parameters.get('limit') ?? contractLimits.pageSizeDefault)
     const name = historyNameOf(resource, input)
     const isMasked =
       resource.mask !== undefined &&

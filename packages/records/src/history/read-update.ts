@@ -1,9 +1,14 @@
-import { limits, turn } from '@bursar/base'
+import { limitsOf, turn } from '@bursar/base'
 import { resourceOf } from '@bursar/contract'
 import type { LatestChange } from '../records/latest-change.ts'
 import type { Store } from '../records.ts'
 import { StoreDamaged } from '../unavailable.ts'
 import { changedMembers } from './changed-members.ts'
+
+const limits = limitsOf({
+  /** Updates that are read together to describe the newest changes. */
+  latestUpdatesTogether: 4,
+})
 
 /** What an update changed: the members, and the status where it is one of them. */
 export type Update = {

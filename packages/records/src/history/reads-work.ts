@@ -1,5 +1,6 @@
-import { limits, printInstant } from '@bursar/base'
+import { printInstant } from '@bursar/base'
 import type { AuditActor, OperatorWork, Resource } from '@bursar/contract'
+import { contractLimits } from '@bursar/contract'
 import { readPlaceOf, readPosition } from '../position.ts'
 import type { RecordRead, RecordReads } from '../record-reads.ts'
 import type { Store } from '../records.ts'
@@ -16,7 +17,7 @@ export const readsWork =
   async (input) => {
     const name = nameOf(input)
     const { customerId } = requireFound(resource, input, await store.operator.find(resource, name))
-    const readsMax = Number(input.parameters.get('limit') ?? limits.pageSizeDefault)
+    const readsMax = Number(input.parameters.get('limit') ?? contractLimits.pageSizeDefault)
     const before = input.after && readPlaceOf(input.after)
     const part = { customerId, kind: resource.kind, id: idOf(input), before }
     // One more than is answered tells that there are more.

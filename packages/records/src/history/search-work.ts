@@ -1,10 +1,15 @@
-import { limits, printInstant } from '@bursar/base'
+import { limitsOf, printInstant } from '@bursar/base'
 import { type OperatorPrincipal, type OperatorWork, resources } from '@bursar/contract'
 import type { FeeQuoteStore } from '../fee-quotes.ts'
 import { positionId, positionMicros, positionOf } from '../position.ts'
 import type { Search, SearchHit } from '../records/history.ts'
 import type { Store } from '../records.ts'
 import { findCustomers } from './customers-work.ts'
+
+const limits = limitsOf({
+  /** Hits of a search: more than a person reads. */
+  searchHitsMax: 20,
+})
 
 type SearchDeps = {
   readonly store: Pick<Store, 'operator'>

@@ -1,9 +1,20 @@
-import { DAY_MICROS, limits, systemTime } from '@bursar/base'
+import { DAY_MICROS, limitsOf, systemTime } from '@bursar/base'
 import type { RunningState, WaitCode } from '@bursar/contract'
 import { type Dialect, openParameters, type ParameterType } from '../dialect.ts'
 import type { ImportOutcome, ImportsPart, NewImport } from '../imports.ts'
 import { type NamedRow, text, whole } from '../row.ts'
 import type { Statement, Value } from '../session.ts'
+
+const limits = limitsOf({
+  /** How long the registry keeps imports, and how many: a filter reads all of them in 10 ms. */
+  importKeptDays: 30,
+  importsKeptMax: 10_000,
+  /** The newest ones, of which the metrics count those that run or ended in so long: 1 ms. */
+  importsCountedMax: 1000,
+  importsEndedCountedMs: 3_600_000,
+  /** Old imports that are deleted from the registry at a time. */
+  importsSweptMax: 1000,
+})
 
 /** What a process has noted of an import. Times are by `Time.elapsedMs`. */
 export type Noted = {

@@ -1,4 +1,4 @@
-import { type Background, type Logger, limits, type Ran, systemTime } from '@bursar/base'
+import { type Background, type Logger, limitsOf, type Ran, systemTime } from '@bursar/base'
 import { v7 as timeOrderedUuid } from 'uuid'
 import type { Dialect } from '../dialect.ts'
 import { ImportCancelled, type ImportRegistry, type RunningImport } from '../imports.ts'
@@ -6,6 +6,16 @@ import { isTrue, text } from '../row.ts'
 import type { Reads } from '../session.ts'
 import { readCountedImports, readImport } from './import-rows.ts'
 import { importStatements, type Noted } from './import-statements.ts'
+
+const limits = limitsOf({
+  /** A process looks for old imports in the registry after so many. */
+  importsSweptEvery: 100,
+  /** Rows of imports that one run writes, some milliseconds, and the pause if more have ended. */
+  importsWrittenMax: 100,
+  importsWrittenRestMs: 50,
+  /** Imports that a process remembers while the store refuses to note how they ended. */
+  importsUnwrittenMax: 1000,
+})
 
 /** What an adapter gives the registry of imports. */
 export type ImportSessions = Reads & {

@@ -1,6 +1,6 @@
-import { limits } from '@bursar/base'
 import type { Resource } from '@bursar/contract'
 import type { Dialect } from '../dialect.ts'
+import { recordsLimits } from '../limits.ts'
 import { type NamedRow, text, whole } from '../row.ts'
 import { customerId } from '../schema/customers.ts'
 import { heldMembers, isHadByHolder, selectValues } from '../schema/held-values.ts'
@@ -51,11 +51,11 @@ function compareStatements(dialect: Dialect) {
   const [first, second] = [parameter(1, 'text'), parameter(2, 'text')]
   return {
     customers: `select number from ${tableName('customer')}
-      where number > ${parameter(1, 'bigint')} order by number limit ${limits.comparedCustomers}`,
+      where number > ${parameter(1, 'bigint')} order by number limit ${recordsLimits.comparedCustomers}`,
     /** Of a customer, among so many of its records. */
     notHeld: (resource: Resource) => {
       const own = `(select * from ${tableName(resource.table)}
-        where customer = ${parameter(1, 'integer')} limit ${limits.comparedRecordsMax}) as stored`
+        where customer = ${parameter(1, 'integer')} limit ${recordsLimits.comparedRecordsMax}) as stored`
       const values = selectValues(heldMembers(resource, dialect, 'stored'), {
         from: own,
         where: 'true',
@@ -65,16 +65,16 @@ function compareStatements(dialect: Dialect) {
       select brought.member, ${customerId(dialect, 'brought.customer')} as customer_id
       from (${values}) as brought left join ${held} on held.value = brought.value
         and held.kind = '${resource.kind}' and held.member = brought.member
-      where held.value is null limit ${limits.faultsReportedMax}`
+      where held.value is null limit ${recordsLimits.faultsReportedMax}`
     },
     /** Where so many held values after one end. */
     end: `select value from ${held} where value > ${first}
-      order by value limit 1 offset ${limits.heldFilledTogether - 1}`,
+      order by value limit 1 offset ${recordsLimits.heldFilledTogether - 1}`,
     withoutRecord: (resource: Resource, isBounded: boolean) => `
       select held.member, ${customerId(dialect, 'held.customer')} as customer_id from ${held}
       where held.value > ${first} ${isBounded ? `and held.value <= ${second}` : ''}
         and held.kind = '${resource.kind}' and not ${isHadByHolder(resource, dialect)}
-      limit ${limits.faultsReportedMax}`,
+      limit ${recordsLimits.faultsReportedMax}`,
   }
 }
 

@@ -1,6 +1,11 @@
-import { type Logger, limits } from '@bursar/base'
+import { type Logger, limitsOf } from '@bursar/base'
 import { StoreDamaged } from '../unavailable.ts'
 import { shownId } from './stored-rows.ts'
+
+const limits = limitsOf({
+  /** Damaged records that a process lists. With more, restoring a backup is the answer. */
+  damageListedMax: 100,
+})
 
 /** A stored record that cannot be answered as it was imported. */
 export type DamagedRecord = { readonly kind: string; readonly id: string; readonly fault: string }

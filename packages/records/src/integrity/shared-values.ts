@@ -1,6 +1,7 @@
-import { counted, type Finding, limits, printable } from '@bursar/base'
+import { counted, type Finding, printable } from '@bursar/base'
 import type { Resource } from '@bursar/contract'
 import { type Dialect, openParameters } from '../dialect.ts'
+import { recordsLimits } from '../limits.ts'
 import { type NamedRow, optionalText, text } from '../row.ts'
 import { customerId } from '../schema/customers.ts'
 import type { Reads } from '../session.ts'
@@ -38,7 +39,7 @@ export async function findShared(
       const shared = [...Map.groupBy(owners, (row) => text(row, 'exclusive_key')).values()]
       for (const one of shared.flatMap((of) => sharedOf(resource, of))) {
         count += 1
-        if (found.length < limits.faultsReportedMax) found.push(one)
+        if (found.length < recordsLimits.faultsReportedMax) found.push(one)
       }
       after = until
     }
@@ -55,7 +56,7 @@ function sharedStatements({ table, exclusive }: Resource, dialect: Dialect) {
     /** Where so many rows after a key end. */
     end: (after: string) => ({
       text: `select exclusive_key ${from} where exclusive_key > ${dialect.parameter(1, 'text')}
-        order by exclusive_key limit 1 offset ${limits.heldFilledTogether - 1}`,
+        order by exclusive_key limit 1 offset ${recordsLimits.heldFilledTogether - 1}`,
       values: [after],
     }),
     keys: (after: string, until: string | undefined) => {

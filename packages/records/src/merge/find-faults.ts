@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
-import { limits, printable } from '@bursar/base'
+import { printable } from '@bursar/base'
 import {
   type RecordFault,
   type RecordFaultCode,
   type Resource,
   recordFaultCodes,
 } from '@bursar/contract'
+import { recordsLimits } from '../limits.ts'
 import {
   type FoundFaults,
   joinFaults,
@@ -26,10 +27,10 @@ export async function findFaults(
   for (const query of queries) {
     const rows = await session.rows({
       text: `select ${conflictColumns} from (${query}) as found
-        order by line limit ${limits.faultsReportedMax}`,
+        order by line limit ${recordsLimits.faultsReportedMax}`,
     })
     const faults = rows.map((row) => ({ line: Number(whole(row, 'line')), ...read(row) }))
-    const isCutOff = faults.length === limits.faultsReportedMax
+    const isCutOff = faults.length === recordsLimits.faultsReportedMax
     found.push({ faults, faultCount: isCutOff ? await count(session, query) : faults.length })
   }
   return joinFaults(found)

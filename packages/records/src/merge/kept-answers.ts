@@ -1,9 +1,15 @@
-import { type Clock, HOUR_MICROS, limits } from '@bursar/base'
+import { type Clock, HOUR_MICROS, limitsOf } from '@bursar/base'
 import type { Dialect } from '../dialect.ts'
 import { AlreadyAnswered, type NewAnswer } from '../records/import.ts'
 import type { OperatorRecords } from '../records.ts'
 import { text } from '../row.ts'
 import type { Reads } from '../session.ts'
+
+const limits = limitsOf({
+  /** How long the answer to an idempotency key is kept, and how many are forgotten at a time. */
+  answerKeptHours: 24,
+  answersForgottenMax: 100,
+})
 
 export const openKeptAnswers =
   ({ rows }: Reads, { tableName }: Dialect, clock: Clock): OperatorRecords['findAnswer'] =>

@@ -1,8 +1,22 @@
-import { type FairQueue, limits, openFairQueue, systemTime } from '@bursar/base'
+import { type FairQueue, limitsOf, openFairQueue, systemTime } from '@bursar/base'
 import type { PendingRequest } from '../batch-queue.ts'
+import { recordsLimits } from '../limits.ts'
 import type { PutOutcome, SealedPut } from '../records/put.ts'
 import { CustomersLocked } from '../unavailable.ts'
 import type { PutOutcomes } from './put-batch.ts'
+
+const limits = limitsOf({
+  /**
+   * For how many customers records wait so: with those that wait in a batch, half of the
+   * sessions of a
+   * pool.
+   */
+  lockedCustomersAwaitedMax: 4,
+  /** Records that wait for locked customers, as many as wait for a commit. */
+  lockedRecordsMax: 2000,
+  /** Pause before a record whose value or customer another merge holds is tried again. */
+  lockedRetryMs: 20,
+})
 
 /** Stores a batch in one transaction. */
 export type RunBatch = (batch: readonly SealedPut[], options: PutOptions) => Promise<PutOutcomes>
@@ -42,7 +56,7 @@ export function openLockedCustomers(): (run: RunBatch) => LockedCustomers {
     perKeyMax: 1,
     waitingMax: limits.lockedRecordsMax,
     waitingPerKeyMax: limits.lockedRecordsMax,
-    waitMs: limits.putCustomerMs,
+    waitMs: recordsLimits.putCustomerMs,
     refusal: () => new CustomersLocked(),
   })
   let waiting = 0
@@ -97,7 +111,7 @@ async function inTurn(turns: FairQueue, key: string, work: () => Promise<boolean
 }
 
 function rejectLate(lane: Pending[]): void {
-  const bound = systemTime.elapsedMs() - (limits.recordPutMs - 2 * limits.lockedPutMs)
+  const bound = systemTime.elapsedMs() - (recordsLimits.recordPutMs - 2 * recordsLimits.lockedPutMs)
   for (const late of takeWhere(lane, ({ requestedAt }) => requestedAt < bound)) {
     late.result.reject(new CustomersLocked())
   }
@@ -107,12 +121,13 @@ function rejectLate(lane: Pending[]): void {
 async function runFirst(lane: Pending[], run: RunBatch): Promise<boolean> {
   const ids = new Set<string>()
   const batch = takeWhere(lane, ({ request: { record } }) => {
-    if (ids.has(record.id) || ids.size >= limits.recordsPerTurnMax) return false
+    if (ids.has(record.id) || ids.size >= recordsLimits.recordsPerTurnMax) return false
     ids.add(record.id)
     return true
   })
   if (batch.length === 0) return false
-  const deadline = Math.min(...batch.map(({ requestedAt }) => requestedAt)) + limits.recordPutMs
+  const deadline =
+    Math.min(...batch.map(({ requestedAt }) => requestedAt)) + recordsLimits.recordPutMs
   try {
     const requests = batch.map(({ request }) => request)
     const outcomes = await orLater(run(requests, { deadline, waits: true }))

@@ -1,7 +1,8 @@
-import { type Clock, limits, type Metrics } from '@bursar/base'
+import { type Clock, limitsOf, type Metrics } from '@bursar/base'
 import type { Resource } from '@bursar/contract'
 import { openBatchQueue } from '../batch-queue.ts'
 import type { Dialect } from '../dialect.ts'
+import { recordsLimits } from '../limits.ts'
 import type { PutOutcome, SealedPut } from '../records/put.ts'
 import type { Form } from '../sealing/customer-key-rows.ts'
 import type { Session } from '../session.ts'
@@ -13,6 +14,23 @@ import {
   type RunBatch,
 } from './locked-customers.ts'
 import { type PutLocks, type PutOutcomes, putBatch, putStatements } from './put-batch.ts'
+
+const limits = limitsOf({
+  /** Records that clients put one by one: so many share a commit, which takes about 10 ms. */
+  recordsPerCommitMax: 200,
+  /** For so long a client or customer that has sent a record has turns of its own. */
+  recordTurnsRememberedMs: 60_000,
+  /**
+   * A batch begins beside others if the last one has run for so long: one commit that waits for
+   * the
+   * disk holds up no others, and those that are quick stay large.
+   */
+  putsBesideMs: 20,
+  /** Characters of a record that take as long to store as a small record. */
+  recordWeightLength: 8192,
+  /** Records that may wait for the current commit. */
+  recordsWaitingMax: 2000,
+})
 
 /** What an adapter gives to store single records. */
 export type PutTransactions = {
@@ -106,7 +124,7 @@ function openPutQueue(
     metrics,
     run: async (batch, oldestRequestedAt, again) => {
       const requests = batch.map(({ request }) => request)
-      const deadline = oldestRequestedAt + limits.recordPutMs
+      const deadline = oldestRequestedAt + recordsLimits.recordPutMs
       const outcomes = await orLater(runBatch(requests, { deadline, waits: false }))
       for (const [place, one] of batch.entries()) {
         const outcome = outcomes === 'later' ? outcomes : outcomes[place]

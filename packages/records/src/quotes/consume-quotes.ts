@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { limits } from '@bursar/base'
+import { limitsOf } from '@bursar/base'
 import { uuid } from '@bursar/contract'
 import { openBatchQueue } from '../batch-queue.ts'
 import { findRecovery } from '../credentials/stored-recovery.ts'
@@ -10,6 +10,15 @@ import type { Session } from '../session.ts'
 import { judgeConsumption } from './judge-consumption.ts'
 import { quoteColumns, readQuote } from './quote-rows.ts'
 import type { QuoteSessions } from './quote-sessions.ts'
+
+const limits = limitsOf({
+  /** Consumptions that share a commit, and that may wait for it. A full one takes about 15 ms. */
+  consumptionsPerCommitMax: 500,
+  /** Commits at a time: one that waits for a locked quote does not hold up the others. */
+  consumptionCommitsMax: 4,
+  /** Consumptions that may wait for the current commit. */
+  consumptionsWaitingMax: 5000,
+})
 
 /**
  * Consumes quotes in batches, so that requests share sessions, round trips and the waits for disk

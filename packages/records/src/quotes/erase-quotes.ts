@@ -1,6 +1,7 @@
-import { limits, systemTime } from '@bursar/base'
+import { systemTime } from '@bursar/base'
 import type { Dialect } from '../dialect.ts'
 import type { FeeQuoteStore } from '../fee-quotes.ts'
+import { recordsLimits } from '../limits.ts'
 import { text, whole } from '../row.ts'
 import type { QuoteSessions } from './quote-sessions.ts'
 
@@ -27,7 +28,7 @@ export function openEraseQuotes({
       const erased = await rows({ text: eraseIn, values })
       await rows({ text: forgetDue, values: [customerId] })
       return { count: erased.length, next }
-    }, systemTime.elapsedMs() + limits.storeLockWaitMs)
+    }, systemTime.elapsedMs() + recordsLimits.storeLockWaitMs)
   }
 }
 
@@ -41,7 +42,7 @@ function eraseStatements({ tableName, parameter, forUpdate }: Dialect) {
       and id > ${parameter(2, 'uuid')} and id <= ${parameter(3, 'uuid')}`
   return {
     findEnd: `select id from ${quotes} where id > ${parameter(1, 'uuid')}
-      order by id limit 1 offset ${limits.erasedEntriesTogether - 1}`,
+      order by id limit 1 offset ${recordsLimits.erasedEntriesTogether - 1}`,
     countIn: `select count(*) as count ${own}`,
     eraseIn: `
       with own as materialized (select id ${own} order by id ${forUpdate('wait')})
@@ -49,6 +50,6 @@ function eraseStatements({ tableName, parameter, forUpdate }: Dialect) {
       where id in (select id from own) returning 1`,
     // Those of the last seconds, if no server has announced them yet.
     forgetDue: `delete from ${due} where id in (
-      select id from ${due} where customer_id = ${customer} limit ${limits.erasedEntriesTogether})`,
+      select id from ${due} where customer_id = ${customer} limit ${recordsLimits.erasedEntriesTogether})`,
   }
 }

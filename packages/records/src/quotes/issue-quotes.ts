@@ -1,7 +1,14 @@
-import { limits } from '@bursar/base'
+import { limitsOf } from '@bursar/base'
 import { openBatchQueue, type PendingRequest } from '../batch-queue.ts'
 import type { FeeQuoteStore, Issued } from '../fee-quotes.ts'
 import type { IssueBatch, IssueRequest, QuoteSessions } from './quote-sessions.ts'
+
+const limits = limitsOf({
+  /** Quotes that share a commit. A full commit takes about 10 ms. */
+  quotesPerCommitMax: 1000,
+  /** Quotes that may wait for the current commit. */
+  quotesWaitingMax: 5000,
+})
 
 type Batch = readonly PendingRequest<IssueRequest, Issued>[]
 

@@ -1,4 +1,4 @@
-import { limits } from '@bursar/base'
+import { limitsOf } from '@bursar/base'
 import { uuid } from '@bursar/contract'
 import type { FeeQuoteStore } from '../fee-quotes.ts'
 import { optionalWhole, text, whole } from '../row.ts'
@@ -8,6 +8,11 @@ import { openIssue } from './issue-quotes.ts'
 import { quoteColumns, readQuote } from './quote-rows.ts'
 import type { QuoteSessions } from './quote-sessions.ts'
 import { resetSweep, sweepQuotes } from './quote-sweep.ts'
+
+const limits = limitsOf({
+  /** The newest quotes, of which the metrics count the open ones: some milliseconds. */
+  openQuotesCountedMax: 5000,
+})
 
 /** The store of fee quotes over the sessions of an engine. */
 export function openFeeQuotes(sessions: QuoteSessions): Omit<FeeQuoteStore, 'close'> {

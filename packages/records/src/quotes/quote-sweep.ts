@@ -1,7 +1,19 @@
-import { limits } from '@bursar/base'
+import { baseLimits, limitsOf } from '@bursar/base'
 import type { Swept } from '../fee-quotes.ts'
+import { recordsLimits } from '../limits.ts'
 import { optionalWhole, whole } from '../row.ts'
 import type { QuoteSessions } from './quote-sessions.ts'
+
+const limits = limitsOf({
+  /** Quotes are kept for a quarter, so that reconciliation can tell expired from consumed. */
+  quoteKeptDays: 90,
+  /** What one run deletes at most: 14 million quotes a day, but no whole ledger in a moment. */
+  quoteSweepRunRows: 10_000,
+  /** A sweep of quotes refuses a clock that is further than this from its last run. */
+  quoteSweepJumpHours: 24,
+  /** Two looks at a steady clock are no further apart. A run is due every minute. */
+  quoteSweepLookMinutes: 5,
+})
 
 type SweepSessions = Pick<QuoteSessions, 'dialect' | 'operator'>
 
@@ -87,9 +99,9 @@ export type SweepJudgement = {
 const minute = 60_000_000n
 const day = 24n * 60n * minute
 const jumpMax = BigInt(limits.quoteSweepJumpHours) * 60n * minute
-const steadyMin = BigInt(limits.quoteSweepSteadyDays) * day
+const steadyMin = BigInt(recordsLimits.quoteSweepSteadyDays) * day
 const lookMax = BigInt(limits.quoteSweepLookMinutes) * minute
-const runTime = BigInt(limits.quoteSweepIdleMs) * 1000n
+const runTime = BigInt(baseLimits.quoteSweepIdleMs) * 1000n
 
 /**
  * Judges what a sweep may delete. A clock that is days ahead makes every quote look old, so a time

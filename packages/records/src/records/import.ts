@@ -1,5 +1,5 @@
-import { limits } from '@bursar/base'
 import type { RecordFault, WaitCode } from '@bursar/contract'
+import { recordsLimits } from '../limits.ts'
 import type { Position } from '../position.ts'
 
 /** A checked and rendered record that an import stages. */
@@ -167,7 +167,7 @@ export const joinFaults = (found: readonly FoundFaults[]): FoundFaults => ({
   faults: found
     .flatMap(({ faults }) => faults)
     .toSorted((a, b) => a.line - b.line)
-    .slice(0, limits.faultsReportedMax),
+    .slice(0, recordsLimits.faultsReportedMax),
   faultCount: found.reduce((sum, { faultCount }) => sum + faultCount, 0),
 })
 

@@ -1,10 +1,16 @@
-import { type Logger, limits, systemTime } from '@bursar/base'
+import { type Logger, limitsOf, systemTime } from '@bursar/base'
 import type { Resource } from '@bursar/contract'
 import { type Dialect, openParameters } from '../dialect.ts'
+import { recordsLimits } from '../limits.ts'
 import { isTrue, type NamedRow, text, whole } from '../row.ts'
 import type { Statement } from '../session.ts'
 import { createHeldTable, heldMembers, holdValues, selectValues } from './held-values.ts'
 import { heldTable } from './tables.ts'
+
+const limits = limitsOf({
+  /** How often a migration that notes values tells how far it is. */
+  fillLoggedMs: 5000,
+})
 
 /** What a step does to stored records, in batches, before its SQL. */
 export type Filling = {
@@ -86,7 +92,10 @@ export function openFillProgress(log: Logger): () => void {
     batches += 1
     if (systemTime.elapsedMs() - loggedAt < limits.fillLoggedMs) return
     loggedAt = systemTime.elapsedMs()
-    log.info({ records: batches * limits.heldFilledTogether }, 'noting who holds which value')
+    log.info(
+      { records: batches * recordsLimits.heldFilledTogether },
+      'noting who holds which value',
+    )
   }
 }
 
@@ -129,7 +138,7 @@ function walkStatements(dialect: Dialect, { resource, which }: Walk, start = BEG
     last: {
       text: `select stored.customer, stored.deleted, ${hex('stored.position')} as place
         from ${table} where ${from.where}
-        order by ${order} limit 1 offset ${limits.heldFilledTogether - 1}`,
+        order by ${order} limit 1 offset ${recordsLimits.heldFilledTogether - 1}`,
       values: from.values,
     },
     fill: (end: Place | undefined): Statement => {

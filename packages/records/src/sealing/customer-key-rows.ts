@@ -2,7 +2,6 @@ import {
   type Clock,
   type CustomerKey,
   type Keyring,
-  limits,
   makeCustomerKey,
   systemRandom,
   systemTime,
@@ -12,6 +11,7 @@ import {
 } from '@bursar/base'
 import type { Tenant } from '@bursar/contract'
 import type { Dialect } from '../dialect.ts'
+import { recordsLimits } from '../limits.ts'
 import { isTrue, type NamedRow, text } from '../row.ts'
 import type { Reads, TenantReads, Transact } from '../session.ts'
 import type { CustomerKeySource, CustomerKeys } from './customer-keys.ts'
@@ -47,7 +47,7 @@ export function openStoredKeys(deps: StoredKeysDeps): CustomerKeySource {
       (await find(customer, 'fresh')) ??
       (await transact(
         (session) => ensureKeys(session, deps, customer),
-        systemTime.elapsedMs() + limits.recordLockedMs,
+        systemTime.elapsedMs() + recordsLimits.recordLockedMs,
       )),
     make: async (customer) => {
       const key = makeCustomerKey(customer, systemRandom, await indexKey(deps))

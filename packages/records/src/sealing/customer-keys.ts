@@ -1,5 +1,10 @@
-import { type CustomerKey, keepRecentlyUsed, limits, type WrappedCustomerKey } from '@bursar/base'
+import { type CustomerKey, keepRecentlyUsed, limitsOf, type WrappedCustomerKey } from '@bursar/base'
 import type { Tenant } from '@bursar/contract'
+
+const limits = limitsOf({
+  /** Customers whose keys a process keeps in memory, some 500 bytes each. */
+  customerKeysMax: 20_000,
+})
 
 /** The keys of a customer that has one. */
 export type CustomerKeys = {

@@ -1,4 +1,9 @@
-import { type CustomerKey, keepRecentlyUsed, limits } from '@bursar/base'
+import { type CustomerKey, keepRecentlyUsed, limitsOf } from '@bursar/base'
+
+const limits = limitsOf({
+  /** Characters of opened and sealed bodies that a process keeps in memory, one byte each. */
+  openedBodyCharactersMax: 24 * 1024 * 1024,
+})
 
 /** A full body as it is stored, and what it belongs to. */
 export type StoredBody = {

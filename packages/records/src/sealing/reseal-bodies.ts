@@ -1,6 +1,6 @@
-import { limits } from '@bursar/base'
 import { fullTable, type Resource } from '@bursar/contract'
 import type { Dialect } from '../dialect.ts'
+import { recordsLimits } from '../limits.ts'
 import { type NamedRow, text } from '../row.ts'
 import type { Session, Value } from '../session.ts'
 import type { Progress } from './reseal-progress.ts'
@@ -70,7 +70,7 @@ export async function readBodies(
     text: `select ${columns.join(', ')}, body, checksum from ${table}
       where customer = ${parameter(1, 'integer')} ${condition} ${later}
       order by ${columns.join(', ')} limit ${parameter(2, 'bigint')}`,
-    values: [customer, limits.resealedTogether, ...values],
+    values: [customer, recordsLimits.resealedTogether, ...values],
   })
 }
 

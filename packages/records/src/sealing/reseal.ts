@@ -3,12 +3,12 @@ import {
   type CustomerKey,
   isSealed,
   keyIdOf,
-  limits,
   makeCustomerKey,
   systemRandom,
 } from '@bursar/base'
 import { isSealedKind, type Resource } from '@bursar/contract'
 import type { Dialect } from '../dialect.ts'
+import { recordsLimits } from '../limits.ts'
 import { type NamedRow, text, whole } from '../row.ts'
 import type { Reads, Session, Transact } from '../session.ts'
 import { type Form, findKeys, insertKey, type KeyMaking } from './customer-key-rows.ts'
@@ -155,7 +155,7 @@ async function takeStep(
   }
   await writeBodies(session, dialect, part, number, changed)
   const last = found.at(-1)
-  const isPartOver = found.length < limits.resealedTogether || last === undefined
+  const isPartOver = found.length < recordsLimits.resealedTogether || last === undefined
   await writeProgress(session, deps, customerId, target, {
     changed: before.changed + changed.length,
     failed: before.failed + failed,

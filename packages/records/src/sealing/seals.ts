@@ -4,7 +4,7 @@ import {
   digestOf,
   isSealed,
   keyIdOf,
-  limits,
+  limitsOf,
   type Metrics,
   openBody,
   sealBody,
@@ -27,6 +27,11 @@ import {
   type MadeKeys,
 } from './customer-keys.ts'
 import { keepOpenedBodies, type OpenedBodies, type StoredBody } from './opened-bodies.ts'
+
+const limits = limitsOf({
+  /** Customers whose first keys an import makes; those of further ones take a commit each. */
+  madeKeysMax: 20_000,
+})
 
 export type Opened = { readonly body: string } | { readonly fault: string }
 

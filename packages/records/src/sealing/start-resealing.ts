@@ -1,5 +1,10 @@
-import { type Background, type Logger, limits } from '@bursar/base'
+import { type Background, baseLimits, type Logger, limitsOf } from '@bursar/base'
 import type { Resealing } from './reseal.ts'
+
+const limits = limitsOf({
+  /** The pause between two steps that bring bodies to another form. */
+  resealRestMs: 20,
+})
 
 type Deps = {
   readonly resealing: Resealing
@@ -19,11 +24,11 @@ export function startResealing({ resealing, log, background }: Deps): () => void
         const left = { customersLeft: customers, bodiesLeft: bodies }
         log.info({ ...step.end, ...left }, 'the full records of a customer have another form now')
       }
-      return { pauseMs: step === undefined ? limits.resealIdleMs : limits.resealRestMs }
+      return { pauseMs: step === undefined ? baseLimits.resealIdleMs : limits.resealRestMs }
     } catch (error) {
       if (!isTold) log.warn({ err: error }, 'full records cannot be brought to another form')
       isTold = true
-      return { pauseMs: limits.resealIdleMs, isFailed: true }
+      return { pauseMs: baseLimits.resealIdleMs, isFailed: true }
     }
   })
   return job.stop

@@ -1,4 +1,4 @@
-import { limits, turn } from '@bursar/base'
+import { limitsOf, turn } from '@bursar/base'
 import type { Resource } from '@bursar/contract'
 import { type Dialect, openParameters, type Parameters } from '../dialect.ts'
 import { type Position, positionId } from '../position.ts'
@@ -6,6 +6,12 @@ import { bytes, isTrue, type NamedRow, whole } from '../row.ts'
 import { customerNumber, customerId as idOf } from '../schema/customers.ts'
 import { termTable } from '../schema/tables.ts'
 import type { Reads, Statement } from '../session.ts'
+
+const limits = limitsOf({
+  /** Records that a search by words compares in a step of some milliseconds, and its steps. */
+  searchRowsTogether: 200,
+  searchStepsMax: 25,
+})
 
 /** Records that have all of some terms, and that `isOther` does not hold for. */
 export type WordSearch = {

@@ -1,4 +1,4 @@
-import { type Clock, largest, limits, smallest, systemTime, turn } from '@bursar/base'
+import { type Clock, largest, limitsOf, smallest, systemTime, turn } from '@bursar/base'
 import { eventKinds } from '@bursar/contract'
 import type { Dialect } from '../dialect.ts'
 import {
@@ -13,6 +13,17 @@ import type { Reads, Session, Transact, Value } from '../session.ts'
 import { StoreUnavailable } from '../unavailable.ts'
 import { branchesOf } from './event-branches.ts'
 import { readEvent } from './read-events.ts'
+
+const limits = limitsOf({
+  /** Versions of one entry of the log of changes, and customers that are added to it together. */
+  changesPerEntryMax: 500,
+  changedCustomersTogether: 500,
+  /** How often one request adds to the log, and how long it waits for the store to do so. */
+  changeRoundsMax: 20,
+  changesListedMs: 1000,
+  /** Entries that one page of the log reads at most: as many as a page has events. */
+  changeEntriesMax: 1000,
+})
 
 type LogSessions = Reads & { readonly transact: Transact }
 

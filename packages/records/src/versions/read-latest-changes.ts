@@ -1,4 +1,4 @@
-import { largest, limits, turn } from '@bursar/base'
+import { largest, limitsOf, turn } from '@bursar/base'
 import { eventKinds } from '@bursar/contract'
 import type { Dialect } from '../dialect.ts'
 import type { LatestChange } from '../records/latest-change.ts'
@@ -8,6 +8,11 @@ import type { Reads } from '../session.ts'
 import { branchesOf } from './event-branches.ts'
 import { readEvent } from './read-events.ts'
 import { readOrigin } from './versions.ts'
+
+const limits = limitsOf({
+  /** Customers whose newest changes are read together. */
+  latestCustomersTogether: 8,
+})
 
 /**
  * The newest changes by time. An index of revisions tells which customers have changed last, and

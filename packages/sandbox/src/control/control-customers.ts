@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { limits, systemRandom } from '@bursar/base'
+import { systemRandom } from '@bursar/base'
 import {
+  contractLimits,
   createSandboxCustomer,
   customerScopes,
   deleteSandboxCustomer,
@@ -74,7 +75,7 @@ export function customerWorks({ parts, state, customers, forget }: CustomerDeps)
       const made = customerOf(seed)
       const { customerId } = made
       if (customers.has(customerId)) throw alreadyThere(customerId)
-      if (customers.count() >= limits.sandboxCustomersMax) throw tooManyCustomers()
+      if (customers.count() >= contractLimits.sandboxCustomersMax) throw tooManyCustomers()
       if (body.get('records') === 'sample' && !(await addSample(state, customerId))) {
         throw problem(
           'conflict',
@@ -92,7 +93,7 @@ export function customerWorks({ parts, state, customers, forget }: CustomerDeps)
     [listSandboxCustomers.id]: async () => {
       // `client create` may have made some while the sandbox runs.
       await customers.reload()
-      const ids = customers.ids().toSorted().slice(0, limits.sandboxCustomersMax)
+      const ids = customers.ids().toSorted().slice(0, contractLimits.sandboxCustomersMax)
       return { body: { customers: ids.map((customer_id) => ({ customer_id })) } }
     },
     [deleteSandboxCustomer.id]: async ({ parameters }) => {
@@ -128,7 +129,7 @@ const alreadyThere = (customerId: string): Problem =>
 const tooManyCustomers = (): Problem =>
   problem(
     'conflict',
-    `the sandbox has ${limits.sandboxCustomersMax} customers; delete those that no test uses`,
+    `the sandbox has ${contractLimits.sandboxCustomersMax} customers; delete those that no test uses`,
   )
 
 const addSample = (state: SandboxState, customerId: string): Promise<boolean> => {

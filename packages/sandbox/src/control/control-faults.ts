@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { limits, systemTime } from '@bursar/base'
+import { limitsOf, systemTime } from '@bursar/base'
 import {
   type BodyInput,
+  contractLimits,
   createSandboxFault,
   deleteSandboxFault,
   deleteSandboxFaults,
@@ -19,6 +20,11 @@ import {
 } from '@bursar/contract'
 import { expiredToken } from '@bursar/server'
 import type { Customers } from './control-customers.ts'
+
+const limits = limitsOf({
+  /** Faults of one customer, and requests of one fault. A test plans a few. */
+  sandboxFaultsMax: 100,
+})
 
 export type Fault = {
   readonly id: string
@@ -69,7 +75,7 @@ export function openFaults(customers: Customers): Faults {
       [listSandboxFaults.id]: async ({ parameters }) => {
         const customerId = parameters.get('customer_id')
         const found = typeof customerId === 'string' ? waiting.get(customerId) : all()
-        const shownMax = limits.sandboxFaultsListed
+        const shownMax = contractLimits.sandboxFaultsListed
         return { body: { faults: (found ?? []).slice(0, shownMax).map(shown) } }
       },
       [deleteSandboxFault.id]: async ({ parameters }) => {

@@ -1,5 +1,6 @@
-import { limits, openTimeSlices, paceOf } from '@bursar/base'
+import { openTimeSlices, paceOf } from '@bursar/base'
 import {
+  contractLimits,
   deleteSandboxRecord,
   noneFound,
   type OperatorWorks,
@@ -40,7 +41,7 @@ export function recordWorks({ parts, state, customers }: RecordDeps): OperatorWo
           dryRun: false,
           isInServer: true,
           signal,
-          faultsMax: limits.faultsAnsweredMax,
+          faultsMax: contractLimits.faultsAnsweredMax,
           allowOlder: parameters.get('allow_older') === true,
           expected: { mayBeEmpty: true },
           ...(typeof customerId === 'string' && { customerId }),

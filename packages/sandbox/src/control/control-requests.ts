@@ -1,7 +1,12 @@
-import { type Clock, limits, printInstant } from '@bursar/base'
+import { type Clock, limitsOf, printInstant } from '@bursar/base'
 import { listSandboxRequests, type OperatorWorks } from '@bursar/contract'
 import type { Served } from '@bursar/server'
 import type { Customers } from './control-customers.ts'
+
+const limits = limitsOf({
+  /** Requests of one customer that the sandbox lists, about 200 bytes each. */
+  sandboxRequestsKept: 1000,
+})
 
 export type Requests = {
   readonly works: OperatorWorks

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { limits, type MovableClock, printInstant } from '@bursar/base'
+import { type MovableClock, printInstant } from '@bursar/base'
 import {
+  contractLimits,
   createSandboxSnapshot,
   deleteSandboxSnapshot,
   listSandboxSnapshots,
@@ -37,7 +38,7 @@ export function snapshotWorks({ state, clock, faults, restored }: SnapshotDeps):
   }
   return {
     [createSandboxSnapshot.id]: async () => {
-      if (saved.size >= limits.sandboxSnapshotsMax) throw tooManySnapshots()
+      if (saved.size >= contractLimits.sandboxSnapshotsMax) throw tooManySnapshots()
       const id = randomUUID()
       const snapshot = { createdAt: clock.now(), offset: clock.offset(), faults: faults.save() }
       await state.saveSnapshot(id)
@@ -69,4 +70,4 @@ export function snapshotWorks({ state, clock, faults, restored }: SnapshotDeps):
 const shown = (id: string, { createdAt }: Snapshot) => ({ id, created_at: printInstant(createdAt) })
 
 const tooManySnapshots = (): Problem =>
-  problem('conflict', `the sandbox has ${limits.sandboxSnapshotsMax} snapshots; delete one`)
+  problem('conflict', `the sandbox has ${contractLimits.sandboxSnapshotsMax} snapshots; delete one`)

@@ -1,5 +1,11 @@
-import { limits } from '@bursar/base'
-import { about, component, enumMember, faultCodes, recordFaultCodes } from '@bursar/contract'
+import {
+  about,
+  component,
+  contractLimits,
+  enumMember,
+  faultCodes,
+  recordFaultCodes,
+} from '@bursar/contract'
 import { type TSchema, Type } from 'typebox'
 
 /** The schema of the problems of an API, with the facts that several of them have. */
@@ -50,7 +56,7 @@ export const customerProblem = problemOf({
   errors: Type.Optional(
     about(
       'Every parameter at fault.',
-      Type.Array(parameterFault, { maxItems: limits.filterEntriesMax }),
+      Type.Array(parameterFault, { maxItems: contractLimits.filterEntriesMax }),
     ),
   ),
 })
@@ -82,7 +88,7 @@ export const operatorProblem = problemOf({
   errors: Type.Optional(
     about(
       'Every parameter at fault, or the first faults of the records.',
-      Type.Array(fault, { maxItems: limits.faultsAnsweredMax }),
+      Type.Array(fault, { maxItems: contractLimits.faultsAnsweredMax }),
     ),
   ),
   fault_count: Type.Optional(

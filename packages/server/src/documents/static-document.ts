@@ -1,7 +1,7 @@
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip, zstdCompress } from 'node:zlib'
-import { limits } from '@bursar/base'
 import type { Answer, PublicDocument, Request, Route } from '@bursar/contract'
+import { serverLimits } from '../limits.ts'
 import { type Coding, negotiateCoding } from '../server/content-coding.ts'
 import { unlessMatched } from '../server/respond.ts'
 
@@ -68,7 +68,7 @@ async function variantsOf(
     // Weak, because every coding has the same tag.
     etag: `W/"${Buffer.from(digest).toString('base64url').slice(0, 27)}"`,
     body,
-    codings: body.length < limits.compressedBytesMin ? [] : codingsOffered,
+    codings: body.length < serverLimits.compressedBytesMin ? [] : codingsOffered,
     coded: { br: coder('br'), zstd: coder('zstd'), gzip: coder('gzip') },
   }
 }

@@ -1,7 +1,7 @@
-import { limits } from '@bursar/base'
 import {
   authorizationHeaders,
   type Caller,
+  contractLimits,
   type Operation,
   type OperatorPrincipal,
   type Problem,
@@ -46,7 +46,7 @@ function tokenOf(request: Request): string {
     })
   }
   // The scheme and blanks come before the token.
-  if (header.length > limits.tokenLengthMax + 100) {
+  if (header.length > contractLimits.tokenLengthMax + 100) {
     request.trace.refusal = 'malformed'
     throw invalidToken(notValid)
   }

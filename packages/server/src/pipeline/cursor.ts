@@ -1,6 +1,11 @@
 import { createCipheriv, createDecipheriv, hash, randomBytes } from 'node:crypto'
-import { attempt, type Keyring, limits } from '@bursar/base'
+import { attempt, type Keyring, limitsOf } from '@bursar/base'
 import { POSITION_BYTES, type Position } from '@bursar/records'
+
+const limits = limitsOf({
+  /** A cursor has about 120 characters. */
+  cursorLengthMax: 512,
+})
 
 /** The vault's keys that seal cursors. */
 export type CursorKeys = {

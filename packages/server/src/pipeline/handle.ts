@@ -1,5 +1,6 @@
-import { limits, step, systemTime } from '@bursar/base'
+import { step, systemTime } from '@bursar/base'
 import type { Answer, Caller, Interfere, Operation, RateLimit, Request } from '@bursar/contract'
+import { serverLimits } from '../limits.ts'
 import { unlessMatched } from '../server/respond.ts'
 import { bindingOf, closePage, openPage } from './close-page.ts'
 import type { CursorKeys } from './cursor.ts'
@@ -45,7 +46,7 @@ export async function handle<A extends Caller, C extends A>(
   const begunMs = systemTime.elapsedMs()
   const found = await step(span, 'read', () => served.read(read)).finally(right.end)
   // What was written cannot be taken back.
-  const isLate = systemTime.elapsedMs() - begunMs > limits.rightCheckedMs
+  const isLate = systemTime.elapsedMs() - begunMs > serverLimits.rightCheckedMs
   if (isLate && operation.method === 'GET') right.require()
   const answer = step(span, 'close page', () => {
     return closePage(operation, input, found, binding, api.cursorKeys)

@@ -1,5 +1,6 @@
-import { limits, systemTime } from '@bursar/base'
+import { systemTime } from '@bursar/base'
 import type { HeldRight } from '@bursar/contract'
+import { serverLimits } from '../limits.ts'
 import { revokedToken } from './authenticate.ts'
 
 /** Watches the right to a request while its work goes on. `end` is for after the work. */
@@ -14,7 +15,7 @@ export function watchRight(holds: () => boolean): HeldRight & { end(): void } {
       if (over !== undefined) return over.signal
       const watched = new AbortController()
       over = watched
-      cancel = systemTime.every(limits.rightCheckedMs, () => {
+      cancel = systemTime.every(serverLimits.rightCheckedMs, () => {
         if (holds()) return
         cancel()
         watched.abort(revokedToken())

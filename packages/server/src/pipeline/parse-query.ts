@@ -1,12 +1,21 @@
-import { attempt, limits } from '@bursar/base'
-import { echo, invalidParameters } from '@bursar/contract'
+import { attempt, limitsOf } from '@bursar/base'
+import { contractLimits, echo, invalidParameters } from '@bursar/contract'
+
+const limits = limitsOf({
+  /** Pairs of a query: three filters with 1,000 entries, and every other parameter. */
+  parametersMax: 3100,
+  /** A value of 200 characters, each of four bytes, needs 2,400 characters with its escapes. */
+  valueLengthMax: 2400,
+  /** The longest name of a parameter has 19 characters; each may be three when encoded. */
+  parameterNameLengthMax: 100,
+})
 
 /** The values by declared parameter, in order and not decoded: most of a hostile query is noise. */
 export type RawQuery = ReadonlyMap<string, readonly string[]>
 
 export type ParsedQuery = {
   readonly values: RawQuery
-  /** Names of unknown parameters, at most `limits.ignoredNamesMax`, safe in a header. */
+  /** Names of unknown parameters, at most `contractLimits.ignoredNamesMax`, safe in a header. */
   readonly ignored: readonly string[]
 }
 
@@ -27,7 +36,7 @@ export function parseQuery(rawQuery: string, declared: Declared): ParsedQuery {
     const given = cut < 0 ? pair : pair.slice(0, cut)
     const name = declaredName(given, declared)
     if (name === undefined) {
-      if (given !== '' && unknown.size < limits.ignoredNamesMax) unknown.add(cutName(given))
+      if (given !== '' && unknown.size < contractLimits.ignoredNamesMax) unknown.add(cutName(given))
       continue
     }
     const value = cut < 0 ? '' : pair.slice(cut + 1)

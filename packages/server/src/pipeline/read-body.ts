@@ -1,13 +1,26 @@
-import { attempt, limits, membersAtMost, parseJson, repeatedMembers, scanJson } from '@bursar/base'
+import {
+  attempt,
+  limitsOf,
+  membersAtMost,
+  parseJson,
+  repeatedMembers,
+  scanJson,
+} from '@bursar/base'
 import {
   type Body,
   type BodyInput,
+  contractLimits,
   echo,
   invalidParameters,
   type ParameterFault,
   type Problem,
   type Refusal,
 } from '@bursar/contract'
+
+const limits = limitsOf({
+  /** A fee request has five; unknown ones are ignored. */
+  bodyMembersMax: 200,
+})
 
 /**
  * Reads a request's JSON object as declared, whatever its Content-Type. Throws one 400 that names
@@ -65,7 +78,7 @@ function unknownFaults(
   const unknown = Object.keys(given).filter((name) => !Object.hasOwn(members, name))
   const reason = `is unknown here; the members are ${Object.keys(members).join(', ')}`
   return unknown
-    .slice(0, limits.ignoredNamesMax)
+    .slice(0, contractLimits.ignoredNamesMax)
     .map((name) => ({ parameter: echo(name), code: 'unknown_name', reason }))
 }
 

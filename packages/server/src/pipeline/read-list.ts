@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
-import { type Clock, limits, type Metrics, printInstant, version } from '@bursar/base'
+import { type Clock, limitsOf, type Metrics, printInstant, version } from '@bursar/base'
 import {
   echo,
   type GetOperation,
@@ -20,6 +20,11 @@ import type { CursorKeys } from './cursor.ts'
 import type { PageCache } from './page-cache.ts'
 import { instantOf } from './past-place.ts'
 import type { Reading } from './reading.ts'
+
+const limits = limitsOf({
+  /** Memory for a record of a page before the page is read. Nearly all have fewer bytes. */
+  recordBytesReserved: 2048,
+})
 
 type ListDeps = {
   readonly store: Pick<Store, 'customers'>

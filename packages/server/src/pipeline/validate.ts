@@ -1,7 +1,8 @@
-import { type Instant, intersection, limits, rangeOfBound, type TimeRange } from '@bursar/base'
+import { type Instant, intersection, rangeOfBound, type TimeRange } from '@bursar/base'
 import {
   type ArrayField,
   type BodyInput,
+  contractLimits,
   invalidParameters,
   type ListOperation,
   type Operation,
@@ -116,7 +117,7 @@ function listInput(
   }
   const range = intersection(ranges)
   const direction = values.get('order') === 'ASC' ? 'ASC' : 'DESC'
-  const limit = Number(values.get('limit') ?? limits.pageSizeDefault)
+  const limit = Number(values.get('limit') ?? contractLimits.pageSizeDefault)
   const bounds = [String(range.from), String(range.before)]
   return {
     selection: { anyOf, ...range, includeDeleted, order: direction, limit },

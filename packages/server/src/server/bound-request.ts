@@ -1,6 +1,13 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
-import { limits } from '@bursar/base'
+import { limitsOf } from '@bursar/base'
 import { type Problem, problem } from '@bursar/contract'
+
+const limits = limitsOf({
+  /** The longest path has an id of 36 characters; the rest is room for the echo of a wrong one. */
+  pathLengthMax: 2048,
+  /** The end of `X-Forwarded-For`, where trusted proxies write: at least 10 addresses. */
+  forwardedForLengthMax: 512,
+})
 
 /** What the router may read: the path alone, and of that no more than a real one can have. */
 export const boundedRouting = {

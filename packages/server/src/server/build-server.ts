@@ -2,7 +2,6 @@ import {
   type Background,
   IncomingMessage,
   type Logger,
-  limits,
   openBackground,
   type Recorder,
   readDescriptorLimit,
@@ -10,9 +9,17 @@ import {
   systemTime,
   within,
 } from '@bursar/base'
-import { type Answer, Problem, type Request, type Route, type Trace } from '@bursar/contract'
+import {
+  type Answer,
+  contractLimits,
+  Problem,
+  type Request,
+  type Route,
+  type Trace,
+} from '@bursar/contract'
 import cors from '@fastify/cors'
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify'
+import { serverLimits } from '../limits.ts'
 import type { AuditAnswer } from './audit-answers.ts'
 import { boundedRouting, pathOf } from './bound-request.ts'
 import { type Compress, openCompression } from './compress.ts'
@@ -111,7 +118,7 @@ export async function buildServer(options: ServerOptions): Promise<Server> {
   const nodeServers = openNodeServers({ connectionsMax, watch: bounds.watch, log })
   const server = fastify({
     logger: false,
-    bodyLimit: limits.bodyBytesMax,
+    bodyLimit: serverLimits.bodyBytesMax,
     trustProxy: trustedProxies.length > 0 ? [...trustedProxies] : false,
     ...boundedRouting,
     schemaController: withoutSchemas,
@@ -183,7 +190,7 @@ export async function buildServer(options: ServerOptions): Promise<Server> {
     close: async () => {
       draining.answersClose = true
       const spentMs = systemTime.elapsedMs() - (draining.listenerClosedAt ?? systemTime.elapsedMs())
-      const cancel = systemTime.after(limits.drainTimeoutMs - spentMs, () => {
+      const cancel = systemTime.after(contractLimits.drainTimeoutMs - spentMs, () => {
         const connections = nodeServers.closeAllConnections()
         log.warn({ connections }, 'closed connections whose requests did not end in time')
       })
@@ -209,8 +216,8 @@ function addRoute(server: FastifyInstance, route: Route, finish: Finish): void {
     exposeHeadRoute: false,
     url: route.path,
     bodyLimit: route.takesStream
-      ? limits.streamBytesMax
-      : (route.bodyBytesMax ?? limits.bodyBytesMax),
+      ? contractLimits.streamBytesMax
+      : (route.bodyBytesMax ?? serverLimits.bodyBytesMax),
     config: { takesStream: route.takesStream === true, isProbe: route.isProbe === true },
     ...(route.method !== 'GET' && { preParsing: allowBody(route) }),
     handler: (raw, reply) => {

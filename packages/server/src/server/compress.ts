@@ -1,8 +1,14 @@
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip, zstdCompress } from 'node:zlib'
-import { limits } from '@bursar/base'
+import { limitsOf } from '@bursar/base'
 import type { Answer } from '@bursar/contract'
+import { serverLimits } from '../limits.ts'
 import { type Coding, negotiateCoding } from './content-coding.ts'
+
+const limits = limitsOf({
+  /** Bodies that are being compressed: eight of the largest pages, about 20 ms of two threads. */
+  compressedAtOnceBytesMax: 4 * 1024 * 1024,
+})
 
 /** Compresses an answer if the caller accepts it and it pays, else returns it unchanged. */
 export type Compress = (
@@ -82,7 +88,7 @@ const chunkSizeFor = (body: Uint8Array): number => Math.ceil(body.length / 4)
 function isWorthwhile({ body, headers }: Answer): boolean {
   return (
     body !== undefined &&
-    lengthOf(body) >= limits.compressedBytesMin &&
+    lengthOf(body) >= serverLimits.compressedBytesMin &&
     headers['content-encoding'] === undefined &&
     headers.etag?.startsWith('"') !== true
   )

@@ -1,4 +1,9 @@
-import { limits } from '@bursar/base'
+import { limitsOf } from '@bursar/base'
+
+const limits = limitsOf({
+  /** Browsers send 23 characters. A longer header is answered as if there were none. */
+  acceptEncodingLengthMax: 256,
+})
 
 /** A content coding that an answer can have (RFC 9110 section 8.4.1). */
 export type Coding = 'zstd' | 'br' | 'gzip'

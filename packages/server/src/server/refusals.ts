@@ -1,7 +1,7 @@
 import { isIPv6 } from 'node:net'
-import { limits } from '@bursar/base'
 import { type Problem, problem } from '@bursar/contract'
 import type { FastifyRequest } from 'fastify'
+import { serverLimits } from '../limits.ts'
 import { pathRefusal } from './bound-request.ts'
 
 /** Why a request is refused for its headers alone. Route and method come before its body. */
@@ -12,7 +12,7 @@ export function headerRefusal(
 ): Problem | undefined {
   const { headers, method, raw } = request
   // Node before version 26 drops the headers beyond its limit instead of refusing the request.
-  if (raw.rawHeaders.length > 2 * limits.headersMax) return headersTooLarge()
+  if (raw.rawHeaders.length > 2 * serverLimits.headersMax) return headersTooLarge()
   const fault = hostFault(raw.rawHeaders, raw.httpVersion)
   if (fault !== undefined) return problem('malformed', fault)
   if (raw.httpVersion === '1.1' && headers.expect !== undefined && !expectsContinue(headers)) {
@@ -36,7 +36,7 @@ export const expectsContinue = ({ expect }: Headers): boolean =>
 
 function bodyFault(headers: Headers, bytesMax: number, takesGzip: boolean): Problem | undefined {
   const coding = headers['content-encoding'] ?? ''
-  const isLong = coding.length > limits.contentTypeLengthMax
+  const isLong = coding.length > serverLimits.contentTypeLengthMax
   const codings = isLong ? ['unknown'] : coding.toLowerCase().split(',')
   const known = ['identity', '', ...(takesGzip ? ['gzip'] : [])]
   if (codings.some((coding) => !known.includes(coding.trim()))) {
@@ -53,13 +53,13 @@ function bodyFault(headers: Headers, bytesMax: number, takesGzip: boolean): Prob
   return Number(headers['content-length'] ?? 0) > bytesMax ? bodyTooLarge(bytesMax) : undefined
 }
 
-export const bodyTooLarge = (bytesMax: number = limits.bodyBytesMax): Problem =>
+export const bodyTooLarge = (bytesMax: number = serverLimits.bodyBytesMax): Problem =>
   problem('tooLarge', `the body must have at most ${bytesMax} bytes`)
 
 export const headersTooLarge = (): Problem =>
   problem(
     'headersTooLarge',
-    `the request line and headers must have at most ${limits.headerBytesMax} bytes and ${limits.headersMax} headers`,
+    `the request line and headers must have at most ${serverLimits.headerBytesMax} bytes and ${serverLimits.headersMax} headers`,
   )
 
 /** RFC 9112 section 3.2. Node keeps the first of several Host headers in `headers`. */

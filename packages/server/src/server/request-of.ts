@@ -1,10 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
-import { limits } from '@bursar/base'
+import { limitsOf } from '@bursar/base'
 import { problem, type Request } from '@bursar/contract'
 import type { FastifyRequest } from 'fastify'
 import { pathOf } from './bound-request.ts'
+
+const limits = limitsOf({
+  /** A request id that a caller or a proxy gives. */
+  requestIdLengthMax: 128,
+})
 
 /** The request, free of the web framework. */
 export function requestOf(raw: FastifyRequest, response: ServerResponse): Request {

@@ -1,5 +1,13 @@
-import { limits, printInstant } from '@bursar/base'
-import { type Answer, echo, jsonAnswer, Problem, problem, type Request } from '@bursar/contract'
+import { printInstant } from '@bursar/base'
+import {
+  type Answer,
+  contractLimits,
+  echo,
+  jsonAnswer,
+  Problem,
+  problem,
+  type Request,
+} from '@bursar/contract'
 import { EventsUnknown, PastUnknown, PlaceLost, StoreUnavailable } from '@bursar/records'
 
 /**
@@ -82,7 +90,8 @@ const notModified = (headers: Answer['headers']): Answer => ({
 
 /** Whether `If-None-Match` names the tag. A condition may be ignored: the answer is then whole. */
 export function isMatch(etag: string, ifNoneMatch: string | undefined): boolean {
-  if (ifNoneMatch === undefined || ifNoneMatch.length > limits.entityTagsLengthMax) return false
+  if (ifNoneMatch === undefined || ifNoneMatch.length > contractLimits.entityTagsLengthMax)
+    return false
   const opaque = (tag: string) => tag.trim().replace(/^W\//, '')
   return ifNoneMatch.split(',').some((tag) => tag.trim() === '*' || opaque(tag) === opaque(etag))
 }

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { limits } from '@bursar/base'
 import type { FastifyInstance } from 'fastify'
+import { serverLimits } from '../limits.ts'
 
 /** Hands every body over as bytes: operations parse them, whatever the Content-Type says. */
 export function takeBodiesAsBytes(server: FastifyInstance): void {
@@ -17,7 +17,7 @@ export function takeBodiesAsBytes(server: FastifyInstance): void {
 export function boundContentType(headers: IncomingHttpHeaders): void {
   const type = headers['content-type']
   if (type === undefined) return
-  if (type.length > limits.contentTypeLengthMax || !mediaType.test(type)) {
+  if (type.length > serverLimits.contentTypeLengthMax || !mediaType.test(type)) {
     headers['content-type'] = 'application/octet-stream'
   }
 }

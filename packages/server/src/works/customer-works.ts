@@ -1,4 +1,4 @@
-import { type Clock, type Config, limits, type Metrics } from '@bursar/base'
+import { type Clock, type Config, limitsOf, type Metrics } from '@bursar/base'
 import {
   createCryptoWithdrawalFee,
   getEvent,
@@ -18,6 +18,11 @@ import type { Readings } from '../pipeline/routes-of.ts'
 import type { EventWaits } from './events/event-waits.ts'
 import { getEventWork, listEventsWork } from './events/event-works.ts'
 import { quoteWithdrawal } from './withdrawal-fees/quote-withdrawal.ts'
+
+const limits = limitsOf({
+  /** Answers of lists that are kept in memory, of each process. */
+  keptPagesBytesMax: 32 * 1024 * 1024,
+})
 
 type CustomerDeps = {
   readonly store: Store

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { limits } from '@bursar/base'
+import { limitNamed } from '@bursar/base'
 import { assertProblem, errorOf } from '../../../../test/support/assert-answer.ts'
 import { describeService } from '../../../../test/support/describe-service.ts'
 import { startTestService, type TestService } from '../../../../test/support/harness.ts'
@@ -97,9 +97,9 @@ test('a reader that waits gets the same cursor and no change at the end of its t
     const answers: Read[] = []
     const answer = read(`page_cursor=${cursor}&wait=2`, token).then((page) => answers.push(page))
     await untilWaiting(1)
-    await time.advance(2000 * (1 - limits.eventsWaitSpread) - 1001)
+    await time.advance(2000 * (1 - limitNamed('eventsWaitSpread')) - 1001)
     assert.equal(answers.length, 0)
-    await time.advance(2000 * limits.eventsWaitSpread + 1001)
+    await time.advance(2000 * limitNamed('eventsWaitSpread') + 1001)
     await answer
     assert.deepEqual(answers[0]?.items, [])
     assert.equal(encodeURIComponent(answers[0]?.resume_cursor ?? ''), cursor)
@@ -139,7 +139,7 @@ test('a reader that leaves leaves nothing behind', async () => {
 
 test('readers beyond the limit of a client are refused', async () => {
   const cursor = await endOf()
-  const max = limits.eventsWaitingPerClientMax
+  const max = limitNamed('eventsWaitingPerClientMax')
   const answers = Array.from({ length: max }, () => read(`page_cursor=${cursor}&wait=30`))
   await untilWaiting(max)
   const path = `/ingest/v1/changes?page_cursor=${cursor}`

@@ -5,7 +5,7 @@ import { createServer } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
-import { ConfigError, limits, openBackground, readDescriptorLimit } from '@bursar/base'
+import { ConfigError, limitNamed, openBackground, readDescriptorLimit } from '@bursar/base'
 import { Problem } from '@bursar/contract'
 import { pino } from 'pino'
 import { startTestService, temporaryFolder } from '../../../../test/support/harness.ts'
@@ -107,7 +107,7 @@ test('connections beyond what the process holds are counted in a line a second',
   bounds.watch(server)
   t.after(bounds.stop)
   for (let at = 0; at < 50; at += 1) server.emit('drop')
-  await time.advance(limits.warningRestMs - 1)
+  await time.advance(limitNamed('warningRestMs') - 1)
   assert.equal(lines.length, 1)
   await time.advance(1)
   const told = lines.map((line) => JSON.parse(line))

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
-import { limits } from '@bursar/base'
+import { limitNamed } from '@bursar/base'
 import { StoreUnavailable } from '@bursar/records'
 import { assertProblem } from '../../../../test/support/assert-answer.ts'
 import { addCustomerClient } from '../../../../test/support/customer-client.ts'
@@ -142,9 +142,9 @@ describe('GET /v2/events with wait', () => {
     await untilWaiting(1)
     // Readers that came together are not answered together.
     const lookMs = 1000
-    await time.advance(30_000 * (1 - limits.eventsWaitSpread) - lookMs - 1)
+    await time.advance(30_000 * (1 - limitNamed('eventsWaitSpread')) - lookMs - 1)
     assert.equal(answers.length, 0)
-    await time.advance(30_000 * limits.eventsWaitSpread + lookMs + 1)
+    await time.advance(30_000 * limitNamed('eventsWaitSpread') + lookMs + 1)
     await answer
     assert.deepEqual(answers[0]?.items, [])
     assert.equal(encodeURIComponent(answers[0]?.resume_cursor ?? ''), cursor)
@@ -186,7 +186,7 @@ describe('GET /v2/events with wait', () => {
 
   test('is refused beyond the limit of a client, and the others are answered', async () => {
     const cursor = await endOf()
-    const max = limits.eventsWaitingPerClientMax
+    const max = limitNamed('eventsWaitingPerClientMax')
     const answers = Array.from({ length: max }, () => read(`page_cursor=${cursor}&wait=30`))
     await untilWaiting(max)
     const refused = await service.call(`/v2/events?page_cursor=${cursor}&wait=30`)
@@ -204,7 +204,7 @@ describe('GET /v2/events with wait', () => {
 })
 
 describe('readers that one change wakes', () => {
-  const readers = limits.eventsWaitingPerClientMax
+  const readers = limitNamed('eventsWaitingPerClientMax')
 
   test('share one read, if they are at one place', async (t) => {
     const counted = countPages(t)

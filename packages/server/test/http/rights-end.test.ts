@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { request } from 'node:http'
 import { describe, test } from 'node:test'
-import { limits } from '@bursar/base'
+import { limitNamed } from '@bursar/base'
 import { addCustomerClient } from '../../../../test/support/customer-client.ts'
 import { describeService } from '../../../../test/support/describe-service.ts'
 import type { Called } from '../../../../test/support/harness.ts'
@@ -87,11 +87,11 @@ for (const [what, end] of Object.entries(endings)) {
       using time = takeTime()
       const waiting = service.call(`${read}?wait=30`, { token })
       await until(() => service.parts.store.customers.changes.waiting() === 1)
-      await time.advance(limits.rightCheckedMs)
+      await time.advance(limitNamed('rightCheckedMs'))
       assert.equal(service.parts.store.customers.changes.waiting(), 1, 'it has its rights')
       await end(clientId, token)
       await service.parts.oauth.refresh()
-      await time.advance(limits.rightCheckedMs)
+      await time.advance(limitNamed('rightCheckedMs'))
       assertRefused(await waiting)
     })
 
@@ -111,7 +111,7 @@ for (const [what, end] of Object.entries(endings)) {
       await untilImport(clientId, 'receiving')
       await end(clientId, token)
       await parts.oauth.refresh()
-      await time.advance(limits.rightCheckedMs)
+      await time.advance(limitNamed('rightCheckedMs'))
       assert.equal(await status, 401)
       sending.destroy()
     })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { connect, type Socket } from 'node:net'
 import { describe, type TestContext, test } from 'node:test'
-import { limits } from '@bursar/base'
+import { limitNamed } from '@bursar/base'
 import type { Answer, Route } from '@bursar/contract'
 import { pino } from 'pino'
 import { rawRequest } from '../../../../test/support/raw-request.ts'
@@ -85,7 +85,7 @@ describe('a body that does not arrive', () => {
     using time = takeTime()
     const { seen } = open(`${head}ab`)
     await until(() => time.waiting() === 1)
-    await time.advance(limits.requestTimeoutMs - 1)
+    await time.advance(limitNamed('requestTimeoutMs') - 1)
     assert.equal((await rawRequest(url, '/at-once')).status, 204)
     assert.equal(seen.received, '')
     await time.advance(1)
@@ -99,10 +99,10 @@ describe('a body that does not arrive', () => {
     const { socket, seen } = open(`${head}abcd`)
     const answers = () => seen.received.split('HTTP/1.1 ').length - 1
     await until(() => answers() === 1)
-    await time.advance(limits.requestTimeoutMs / 2)
+    await time.advance(limitNamed('requestTimeoutMs') / 2)
     socket.write(`${head}ab`)
     await until(() => socket.bytesWritten > 150)
-    await time.advance(limits.requestTimeoutMs / 2)
+    await time.advance(limitNamed('requestTimeoutMs') / 2)
     socket.write('cd')
     await until(() => answers() === 2)
     assert.equal(seen.received.includes(' 408 '), false)
@@ -115,7 +115,7 @@ test('a caller that keeps a refused connection open loses it after a while', asy
   const { seen } = open('no HTTP\r\n\r\n')
   await until(() => seen.hasEnded)
   assert.match(seen.received, /^HTTP\/1\.1 400 /)
-  await time.advance(limits.brokenRequestLingerMs - 1)
+  await time.advance(limitNamed('brokenRequestLingerMs') - 1)
   assert.equal(time.waiting(), 1)
   await time.advance(1)
   await until(() => time.waiting() === 0)
@@ -137,13 +137,13 @@ describe('a server that takes leave', () => {
       return seen.received.match(/^connection: (.*)\r$/im)?.[1]
     }
     assert.equal(await connection(), 'close')
-    await time.advance(lameDuckMs - limits.listenerSettleMs - 1)
+    await time.advance(lameDuckMs - limitNamed('listenerSettleMs') - 1)
     assert.equal(await connection(), 'close')
     await time.advance(1)
     // While its listener closes, a client keeps its connection: another could be reset.
     assert.equal(await connection(), 'keep-alive')
     assert.equal(isOver, false)
-    await time.advance(limits.listenerSettleMsMax)
+    await time.advance(limitNamed('listenerSettleMsMax'))
     await over
     await assert.rejects(rawRequest(url, '/at-once'))
   })
@@ -156,8 +156,8 @@ describe('a server that takes leave', () => {
     const busy = open(get('/held'))
     await until(() => held.length === 1)
     const over = server.drain(0)
-    await time.advance(limits.listenerSettleMsMax)
-    await time.advance(limits.idleGraceMs - 1)
+    await time.advance(limitNamed('listenerSettleMsMax'))
+    await time.advance(limitNamed('idleGraceMs') - 1)
     assert.equal(idle.seen.hasEnded, false)
     await time.advance(1)
     await over
@@ -173,7 +173,7 @@ describe('a server that takes leave', () => {
     const { seen } = open(get('/held'))
     await until(() => held.length === 1)
     const closing = close()
-    await time.advance(limits.drainTimeoutMs - 1)
+    await time.advance(limitNamed('drainTimeoutMs') - 1)
     assert.equal(seen.isClosed || seen.hasEnded, false)
     await time.advance(1)
     await closing

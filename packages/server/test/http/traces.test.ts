@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { registerHooks } from 'node:module'
 import { after, before, describe, test } from 'node:test'
-import { limits, openTracing } from '@bursar/base'
+import { limitNamed, openTracing } from '@bursar/base'
 import { pino } from 'pino'
 import { describeService } from '../../../../test/support/describe-service.ts'
 import { acme, temporaryFolder, unreadLog } from '../../../../test/support/harness.ts'
@@ -356,7 +356,7 @@ describe('a receiver that does not take spans', () => {
   test('delays no answer, and what waits is bounded and counted', async () => {
     receiver.behave('refuses')
     const own = openTracing(process.env, warned) ?? assert.fail('no tracing')
-    for (let begun = 0; begun < 3 * limits.spansWaitingMax; begun += 1)
+    for (let begun = 0; begun < 3 * limitNamed('spansWaitingMax'); begun += 1)
       own.begin(undefined).span?.end()
     const answer = await service.call(`${list}?limit=1`)
     assert.equal(answer.status, 200)
@@ -373,17 +373,17 @@ describe('a receiver that does not take spans', () => {
     const own = openTracing(process.env, warned) ?? assert.fail('no tracing')
     using time = takeTime()
     const loseSome = () => {
-      for (let begun = 0; begun < 2 * limits.spansWaitingMax; begun += 1)
+      for (let begun = 0; begun < 2 * limitNamed('spansWaitingMax'); begun += 1)
         own.begin(undefined).span?.end()
       return warnings.length
     }
     assert.equal(loseSome(), 1)
-    await time.advance(limits.spansLostWarnedMs - 1)
+    await time.advance(limitNamed('spansLostWarnedMs') - 1)
     assert.equal(loseSome(), 1)
     await time.advance(1)
     assert.equal(loseSome(), 2)
     const closed = own.close()
-    await time.advance(limits.spansFlushedMs - 1)
+    await time.advance(limitNamed('spansFlushedMs') - 1)
     assert.equal(warnings.length, 2)
     await time.advance(1)
     await closed

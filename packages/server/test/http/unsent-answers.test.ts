@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { describe, type TestContext, test } from 'node:test'
-import { limits, openLog } from '@bursar/base'
+import { limitNamed, openLog } from '@bursar/base'
 import type { Answer, Route } from '@bursar/contract'
 import {
   acme,
@@ -104,7 +104,7 @@ describe('answers that a client does not read', () => {
     await until(() => time.waiting() === 1)
     assert.equal(await statusOf(get('/sized/a/16384/16384')), 200)
     assert.equal(await statusOf(get(large('b'))), 200)
-    await time.advance(limits.unsentWaitMs - 1)
+    await time.advance(limitNamed('unsentWaitMs') - 1)
     assert.equal(time.waiting(), 1)
     await time.advance(1)
     const { status, headers, text } = await late
@@ -185,7 +185,7 @@ describe('answers that a client does not read', () => {
     await assert.rejects(unsent.reserve('b', 100_000, {}), { status: 503 })
     assert.equal(time.waiting(), 3)
     const ended = Promise.allSettled(waiting)
-    await time.advance(limits.unsentWaitMs)
+    await time.advance(limitNamed('unsentWaitMs'))
     for (const end of await ended) {
       assert.equal(end.status === 'rejected' && end.reason.status, 503)
     }
@@ -205,7 +205,7 @@ describe('answers that a client does not read', () => {
     const read = ended.filter(({ status }) => status === 'fulfilled')
     assert.equal(read.length, 32)
     const late = Promise.allSettled(lists.slice(116))
-    await time.advance(limits.unsentWaitMs)
+    await time.advance(limitNamed('unsentWaitMs'))
     assert.ok((await late).every(({ status }) => status === 'rejected'))
     const large = { perClientMax: 32 * mebibyte, totalMax: 256 * mebibyte }
     assert.deepEqual(unsentBoundsWithin(64 * 1024 * mebibyte), large)

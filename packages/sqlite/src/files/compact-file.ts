@@ -1,8 +1,9 @@
 import { statSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { freeBytesOf, limits, systemTime } from '@bursar/base'
-import { StoreUnavailable } from '@bursar/records'
+import { freeBytesOf, systemTime } from '@bursar/base'
+import { recordsLimits, StoreUnavailable } from '@bursar/records'
 import { guarded, openDatabase, refuseLocked } from '../database.ts'
+import { sqliteLimits } from '../limits.ts'
 
 /** The new file goes to the write-ahead log first, and before that to a temporary file. */
 const COPIES = 2
@@ -21,14 +22,14 @@ export async function compactFile(path: string): Promise<{ before: number; after
   }
   using db = openDatabase(path)
   refuseLocked(path, () => guarded(() => db.exec('vacuum')))
-  const deadline = systemTime.elapsedMs() + limits.storeLockWaitMs
+  const deadline = systemTime.elapsedMs() + recordsLimits.storeLockWaitMs
   while (db.prepare('pragma wal_checkpoint(truncate)').get()?.busy !== 0) {
     if (systemTime.elapsedMs() >= deadline) {
       throw new StoreUnavailable(
         `${path} is written anew, but its write-ahead log still has deleted bytes, because a reader such as an export needs it; run this again when that has ended`,
       )
     }
-    await systemTime.pause(limits.storeRetryMsMax)
+    await systemTime.pause(sqliteLimits.storeRetryMsMax)
   }
   return { before, after: bytesOf(path) }
 }

@@ -1,6 +1,11 @@
-import { type Background, type Logger, limits, systemTime } from '@bursar/base'
+import { type Background, baseLimits, type Logger, limitsOf, systemTime } from '@bursar/base'
 import { StoreCorrupted } from '@bursar/records'
 import type { FileCheck } from './file-check.ts'
+
+const limits = limitsOf({
+  /** Pause after a check of all tables, as a multiple of its time: 1 % of a core. */
+  tableCheckRestTimes: 100,
+})
 
 export type DamageWatch = {
   /** Which file is damaged, as a sentence that says what to do. It stays until a restart. */
@@ -40,16 +45,16 @@ export function watchDamage({ paths, check, log, background }: DamageWatchDeps):
       if (!isStopped) log.warn({ err: error }, 'the tables of the store cannot be checked')
     }
     const tookMs = systemTime.elapsedMs() - startedAt
-    const pauseMs = Math.max(limits.scanRoundRestMs, limits.tableCheckRestTimes * tookMs)
+    const pauseMs = Math.max(baseLimits.scanRoundRestMs, limits.tableCheckRestTimes * tookMs)
     return { pauseMs, isFailed }
   }
-  const checking = background.start('check-tables', checkAll, { firstMs: limits.damageLookMs })
+  const checking = background.start('check-tables', checkAll, { firstMs: baseLimits.damageLookMs })
   return {
     fault: () => fault,
     noteFailure: (error) => {
       const now = systemTime.elapsedMs()
       if (!(error instanceof StoreCorrupted) || now < suspectableAt) return
-      suspectableAt = now + limits.scanRoundRestMs
+      suspectableAt = now + baseLimits.scanRoundRestMs
       isSuspected = true
       void checking.runSoon()
     },

@@ -1,16 +1,9 @@
 import { existsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import {
-  type Check,
-  commandHint,
-  type Finding,
-  isOpenToOthers,
-  limits,
-  refusalOf,
-} from '@bursar/base'
+import { type Check, commandHint, type Finding, isOpenToOthers, refusalOf } from '@bursar/base'
 import { resources } from '@bursar/contract'
-import { findShared, type SharedValues, sharedFindings } from '@bursar/records'
+import { findShared, recordsLimits, type SharedValues, sharedFindings } from '@bursar/records'
 import { requireUsable } from '../database.ts'
 import { dialect } from '../dialect.ts'
 import { appliedSteps, lackedSteps } from '../migrate.ts'
@@ -51,7 +44,7 @@ async function addressFindings({ records }: StorePaths): Promise<readonly Findin
 
 /** Values that records of several customers in a file have. */
 export async function sharedIn(path: string): Promise<SharedValues> {
-  using db = new DatabaseSync(path, { timeout: limits.storeLockWaitMs })
+  using db = new DatabaseSync(path, { timeout: recordsLimits.storeLockWaitMs })
   return await findShared(openReads(db), dialect, resources)
 }
 

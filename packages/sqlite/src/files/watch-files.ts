@@ -1,9 +1,14 @@
 import { accessSync, constants, statfsSync } from 'node:fs'
-import { type Background, type Logger, limits } from '@bursar/base'
+import { type Background, type Logger, limitsOf } from '@bursar/base'
 import { StoreDamaged, StoreUnavailable, type StoreWatch } from '@bursar/records'
 import type { DamageWatch } from './damage-watch.ts'
 import type { OpenedFiles } from './opened-files.ts'
 import type { WriteProbe } from './write-probe.ts'
+
+const limits = limitsOf({
+  /** Less free space is a full disk: a full batch of quotes and its log have about 1 MiB. */
+  storeFreeBytesMin: 4 * 1024 * 1024,
+})
 
 export type FileWatch = StoreWatch & { stop(): Promise<void> }
 

@@ -1,6 +1,12 @@
 import { statSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
-import { limits, systemTime } from '@bursar/base'
+import { limitsOf, systemTime } from '@bursar/base'
+import { sqliteLimits } from '../limits.ts'
+
+const limits = limitsOf({
+  /** How long an import tries to empty the write-ahead log. */
+  storeLogEmptiedMs: 2000,
+})
 
 /**
  * Moves the write-ahead log into the database and gives its space back. Returns false if it could
@@ -19,7 +25,7 @@ export function emptyLog(db: DatabaseSync): boolean {
 export async function emptyLogSoon(db: DatabaseSync): Promise<void> {
   const deadline = systemTime.elapsedMs() + limits.storeLogEmptiedMs
   while (!emptyLog(db) && systemTime.elapsedMs() < deadline)
-    await systemTime.pause(limits.storeRetryMsMax)
+    await systemTime.pause(sqliteLimits.storeRetryMsMax)
 }
 
 /**
@@ -29,7 +35,7 @@ export async function emptyLogSoon(db: DatabaseSync): Promise<void> {
 export function hasAbandonedLog(db: DatabaseSync, path: string): boolean {
   try {
     const log = statSync(`${path}-wal`, { throwIfNoEntry: false })
-    if (log === undefined || log.size <= limits.storeLogBytesMax) return false
+    if (log === undefined || log.size <= sqliteLimits.storeLogBytesMax) return false
     const state = db.prepare('pragma wal_checkpoint(noop)').get()
     const pagesToMove = Number(state?.log) - Number(state?.checkpointed)
     return pagesToMove <= PAGES_MOVED_AT_ONCE

@@ -1,6 +1,15 @@
-import { limits, systemTime } from '@bursar/base'
+import { limitsOf, systemTime } from '@bursar/base'
 import { type Session, type Transact, whole } from '@bursar/records'
 import { isBusy } from '../database.ts'
+
+const limits = limitsOf({
+  /** Pause between two written pages that test the disk, while all is well: 23 MB a day. */
+  storeWriteProbeMs: 30_000,
+  /** How long the test waits for a lock at each look. */
+  storeWriteProbeWaitMs: 50,
+  /** A lock of the credentials that lasts longer is a fault. A commit takes some 10 ms. */
+  storeLockedMs: 3000,
+})
 
 /** Resolves with why a database cannot be written, as a sentence. Undefined if it can. */
 export type WriteProbe = () => Promise<string | undefined>

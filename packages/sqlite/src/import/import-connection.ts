@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { type Clock, freeBytesOf, limits, systemTime, turn } from '@bursar/base'
+import { type Clock, freeBytesOf, limitsOf, systemTime, turn } from '@bursar/base'
 import type { Resource } from '@bursar/contract'
 import {
   createImportStaging,
@@ -8,6 +8,7 @@ import {
   loadRecords,
   mergeInOrder,
   type RecordLoad,
+  recordsLimits,
   type Seals,
   type Session,
   type StagedValue,
@@ -21,6 +22,11 @@ import { emptyLog, emptyLogSoon } from '../files/write-ahead-log.ts'
 import { retryWhileLocked, transact } from '../locks.ts'
 import { insertInto, openSession } from '../session.ts'
 import { failedWrite, spaceFor } from './disk-space.ts'
+
+const limits = limitsOf({
+  /** New rows of an empty table from which building its indexes afterwards pays. */
+  indexesBuiltAfterRowsMin: 10_000,
+})
 
 type ImportDeps = LoadOptions & {
   readonly clock: Clock
@@ -47,7 +53,7 @@ async function openArea(
   resource: Resource,
   { fileBytes = 0, freeBytes = freeBytesOf, isInServer = false, signal }: ImportDeps,
 ): Promise<StagingArea> {
-  const { storeLockWaitMs } = limits
+  const { storeLockWaitMs } = recordsLimits
   const locked = `another process, such as an import, has written ${path} for ${storeLockWaitMs / 1000} s; nothing was changed; wait until it has ended, then run this again`
   const afterOthers = <T>(work: () => T | Promise<T>) =>
     retryWhileLocked(

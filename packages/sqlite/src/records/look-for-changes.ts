@@ -1,6 +1,11 @@
 import type { StatementSync } from 'node:sqlite'
-import { limits } from '@bursar/base'
+import { limitsOf } from '@bursar/base'
 import { type ChangeSource, type Reads, text, whole } from '@bursar/records'
+
+const limits = limitsOf({
+  /** How often the embedded store looks for a commit of another connection: some microseconds. */
+  storeChangesLookMs: 50,
+})
 
 /**
  * SQLite announces nothing, but counts the commits of other connections, of any process, in

@@ -1,5 +1,10 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { limits, systemTime } from '@bursar/base'
+import { limitsOf, systemTime } from '@bursar/base'
+
+const limits = limitsOf({
+  /** How long the reads of one turn of the event loop take before the first answers are sent. */
+  readsTogetherMs: 5,
+})
 
 /** Runs a read with the others of the same turn of the event loop. Rejects with what it throws. */
 export type ReadInTurn = <T>(read: () => T) => Promise<T>

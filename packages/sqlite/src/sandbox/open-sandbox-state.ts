@@ -1,5 +1,5 @@
-import { type Clock, limits, systemTime } from '@bursar/base'
-import { resources } from '@bursar/contract'
+import { type Clock, systemTime } from '@bursar/base'
+import { contractLimits, resources } from '@bursar/contract'
 import {
   customerNumber,
   heldTable,
@@ -77,7 +77,7 @@ export function openSandboxState(paths: StorePaths, clock: Clock, sealing: Seali
 }
 
 /** Hundreds of workers may write at once, and a test rather waits than fails. */
-const patient = () => systemTime.elapsedMs() + limits.requestTimeoutMs
+const patient = () => systemTime.elapsedMs() + contractLimits.requestTimeoutMs
 
 const numberOf = (id: string) => customerNumber(dialect, id)
 

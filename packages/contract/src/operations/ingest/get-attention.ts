@@ -1,6 +1,6 @@
-import { limits } from '@bursar/base'
 import { Type } from 'typebox'
 import { described, text } from '../../fields.ts'
+import { contractLimits } from '../../limits.ts'
 import { about, component, timestampMember } from '../../members.ts'
 import { operation } from '../../operation.ts'
 
@@ -34,7 +34,7 @@ const shortfall = component(
           shortfall: amounts.shortfall,
           statements: amounts.statements,
         }),
-        { maxItems: limits.attentionCustomersMax },
+        { maxItems: contractLimits.attentionCustomersMax },
       ),
     ),
     by_period: about(
@@ -44,7 +44,7 @@ const shortfall = component(
           period_start: about('When the period began.', timestampMember),
           ...amounts,
         }),
-        { maxItems: limits.attentionPeriodsMax },
+        { maxItems: contractLimits.attentionPeriodsMax },
       ),
     ),
   }),
@@ -62,7 +62,7 @@ const counted = component(
     customers: about(
       'The customers with the most of them, most first.',
       Type.Array(Type.Object({ customer_id: owner, count: about('How many.', count) }), {
-        maxItems: limits.attentionCustomersMax,
+        maxItems: contractLimits.attentionCustomersMax,
       }),
     ),
   }),
@@ -85,7 +85,7 @@ export const getAttention = operation({
       {
         shortfalls: about(
           'The shortfalls, by asset.',
-          Type.Array(shortfall, { maxItems: limits.startsMax }),
+          Type.Array(shortfall, { maxItems: contractLimits.startsMax }),
         ),
         failed_quotes: about('FAILED quotes of the last 24 hours.', counted),
         pending_quotes: about('PENDING quotes that are older than an hour.', counted),

@@ -1,5 +1,5 @@
-import { limits } from '@bursar/base'
 import { Type } from 'typebox'
+import { contractLimits } from '../../limits.ts'
 import { about, asComponent } from '../../members.ts'
 import { operation } from '../../operation.ts'
 import { nextPageCursor, pageCursor, pageSize } from '../../paging.ts'
@@ -40,7 +40,7 @@ export const listChanges = operation({
       {
         items: about(
           'The events; empty where there are no more.',
-          Type.Array(asComponent(change), { maxItems: limits.pageSizeMax }),
+          Type.Array(asComponent(change), { maxItems: contractLimits.pageSizeMax }),
         ),
         ...nextPageCursor,
         resume_cursor: about(

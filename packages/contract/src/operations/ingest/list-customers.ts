@@ -1,6 +1,6 @@
-import { limits } from '@bursar/base'
 import { Type } from 'typebox'
 import { described, numberOf, text } from '../../fields.ts'
+import { contractLimits } from '../../limits.ts'
 import { about, timestampMember } from '../../members.ts'
 import { operation } from '../../operation.ts'
 import { cursorGone, nextPageCursor, pageCursor } from '../../paging.ts'
@@ -35,7 +35,7 @@ const customer = Type.Object({
   ),
 })
 
-const { customersPageMax } = limits
+const { customersPageMax } = contractLimits
 
 export const listCustomers = operation({
   id: 'listCustomers',

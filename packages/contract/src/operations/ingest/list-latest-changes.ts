@@ -1,12 +1,12 @@
-import { limits } from '@bursar/base'
 import { Type } from 'typebox'
 import { described, numberOf, text } from '../../fields.ts'
+import { contractLimits } from '../../limits.ts'
 import { about } from '../../members.ts'
 import { operation } from '../../operation.ts'
 import { event } from '../list-events.ts'
 import { origin } from './record-histories.ts'
 
-const { latestChangesMax } = limits
+const { latestChangesMax } = contractLimits
 
 /** What has changed last, for a screen. The feed of programs is listChanges. */
 export const listLatestChanges = operation({

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import { limits } from '@bursar/base'
 import { Type } from 'typebox'
 import { described, enumOf, flag, instant, numberOf, text } from '../../fields.ts'
+import { contractLimits } from '../../limits.ts'
 import { about, asComponent } from '../../members.ts'
 import { type Operation, operation } from '../../operation.ts'
 import { nextPageCursor, pageCursor } from '../../paging.ts'
@@ -20,9 +20,9 @@ const pageSize = described(
     Type.Integer({
       format: 'int32',
       minimum: 1,
-      maximum: limits.acrossPageMax,
-      default: limits.acrossPageMax,
-      reason: `must be between 1 and ${limits.acrossPageMax}`,
+      maximum: contractLimits.acrossPageMax,
+      default: contractLimits.acrossPageMax,
+      reason: `must be between 1 and ${contractLimits.acrossPageMax}`,
     }),
   ),
   'How many records a page has at most.',
@@ -93,7 +93,7 @@ export const listAllRecords: readonly Operation[] = resources.map((resource) => 
                   ),
                 }),
               }),
-              { maxItems: limits.acrossPageMax },
+              { maxItems: contractLimits.acrossPageMax },
             ),
           ),
           ...nextPageCursor,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import { limits } from '@bursar/base'
 import { type TSchema, Type } from 'typebox'
 import { described, type Field, flag } from '../../fields.ts'
+import { contractLimits } from '../../limits.ts'
 import { about, enumMember } from '../../members.ts'
 import { type Operation, operation } from '../../operation.ts'
 import { asOf, pastUnknownText } from '../../past-instant.ts'
@@ -102,7 +102,7 @@ export const putRecords = ofEachKind((resource) =>
     headers: { ...ifMatch, 'If-None-Match': '`*`, if no version may be stored yet.' },
     body: {
       view: { name: `${nameOf(resource)}ToStore`, schema: recordToStore(resource) },
-      bytesMax: limits.recordBytesMax,
+      bytesMax: contractLimits.recordBytesMax,
       tooLarge: 'The record has more than 1 MiB.',
     },
     answers: {
@@ -174,7 +174,7 @@ export const postRecords = ofEachKind((resource) =>
       'Content-Encoding': 'gzip, if the stream is compressed.',
     },
     body: {
-      bytesMax: limits.streamBytesMax,
+      bytesMax: contractLimits.streamBytesMax,
       tooLarge: 'The stream has more bytes than a file of records may have.',
       isStream: true,
     },

@@ -1,8 +1,13 @@
-import { limits } from '@bursar/base'
+import { limitsOf } from '@bursar/base'
 import { Type } from 'typebox'
 import { described, instant, onlyTrue, wholeNumber } from '../../fields.ts'
 import { about } from '../../members.ts'
 import { control, momentMember } from './sandbox-members.ts'
+
+const limits = limitsOf({
+  /** Ten years: past every life of a token, a fee and a key. */
+  sandboxAdvanceSecondsMax: 315_360_000,
+})
 
 const view = {
   name: 'SandboxClock',

@@ -1,6 +1,6 @@
-import { limits } from '@bursar/base'
 import { Type } from 'typebox'
 import { described, enumOf, text } from '../../fields.ts'
+import { contractLimits } from '../../limits.ts'
 import { about } from '../../members.ts'
 import { control, customerField, customerMember } from './sandbox-members.ts'
 
@@ -64,7 +64,7 @@ export const listSandboxCustomers = control({
         customers: about(
           'The customers, at most 2,000.',
           Type.Array(Type.Object({ customer_id: customerMember }), {
-            maxItems: limits.sandboxCustomersMax,
+            maxItems: contractLimits.sandboxCustomersMax,
           }),
         ),
       },

@@ -1,9 +1,18 @@
-import { limits } from '@bursar/base'
+import { limitsOf } from '@bursar/base'
 import { Type } from 'typebox'
 import { bodyNumber, described, enumOf, uuid, wholeNumber } from '../../fields.ts'
+import { contractLimits } from '../../limits.ts'
 import { about, uuidMember } from '../../members.ts'
 import { operations } from '../index.ts'
 import { control, customerField, customerMember } from './sandbox-members.ts'
+
+const limits = limitsOf({
+  /** How often one fault of a sandbox may answer. */
+  sandboxFaultTimesMax: 10_000,
+  /** Clients give up after 30 s at most, and Retry-After is rarely longer than an hour. */
+  sandboxDelayMsMax: 30_000,
+  sandboxRetryAfterMax: 3600,
+})
 
 export const faultKinds = ['status', 'delay', 'cut', 'truncated', 'expired_token'] as const
 
@@ -98,7 +107,7 @@ export const listSandboxFaults = control({
       {
         faults: about(
           'The oldest faults, at most 1,000.',
-          Type.Array(fault, { maxItems: limits.sandboxFaultsListed }),
+          Type.Array(fault, { maxItems: contractLimits.sandboxFaultsListed }),
         ),
       },
       { description: 'Faults of the sandbox.' },

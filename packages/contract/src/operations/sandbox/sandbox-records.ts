@@ -1,8 +1,13 @@
-import { limits } from '@bursar/base'
+import { limitsOf } from '@bursar/base'
 import { Type } from 'typebox'
 import { described, flag, uuid } from '../../fields.ts'
 import { about } from '../../members.ts'
 import { control, customerField, kindField } from './sandbox-members.ts'
+
+const limits = limitsOf({
+  /** Records of one call of the sandbox: ten times its own, and held in memory whole. */
+  sandboxRecordsBytesMax: 16 * 1024 * 1024,
+})
 
 const count = (description: string) => about(description, Type.Integer({ minimum: 0 }))
 

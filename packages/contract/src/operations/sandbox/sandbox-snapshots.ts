@@ -1,5 +1,5 @@
-import { limits } from '@bursar/base'
 import { Type } from 'typebox'
+import { contractLimits } from '../../limits.ts'
 import { about, uuidMember } from '../../members.ts'
 import { control, momentMember, snapshotField } from './sandbox-members.ts'
 
@@ -60,7 +60,7 @@ export const listSandboxSnapshots = control({
       {
         snapshots: about(
           'The snapshots, at most 20.',
-          Type.Array(snapshot, { maxItems: limits.sandboxSnapshotsMax }),
+          Type.Array(snapshot, { maxItems: contractLimits.sandboxSnapshotsMax }),
         ),
       },
       { description: 'Snapshots of the sandbox.' },

@@ -1,4 +1,4 @@
-import { limits, type Ran, systemTime } from '@bursar/base'
+import { baseLimits, type Ran, systemTime } from '@bursar/base'
 import type { LivePrice } from '../../fee-basis.ts'
 import type { FeeSchedule, PriceSource } from '../../schedule/read-schedule.ts'
 import type { FeeSourceDeps } from '../fee-event.ts'
@@ -35,7 +35,7 @@ export function priceObserver(
     accept(combineAll(sources, deps.clock()))
     const pauseMs = results.includes('pending')
       ? confirmationDelayMs
-      : limits.feeRefreshMs * (0.9 + deps.random() / 5)
+      : baseLimits.feeRefreshMs * (0.9 + deps.random() / 5)
     return { pauseMs, isFailed: results.includes('failed') }
   }
 }

@@ -1,6 +1,14 @@
-import { limits } from '@bursar/base'
+import { limitsOf } from '@bursar/base'
+import { contractLimits } from '@bursar/contract'
+import { intakeLimits } from '../../limits.ts'
 import { longerThanRecord, tooManyBlankLines, UnreadableFile } from '../reading/lines.ts'
 import { finder, NEWLINE, RETURN } from './line-ends.ts'
+
+const limits = limitsOf({
+  /** A statement with every balance has 3,065 columns. Their names are short, save metadata's. */
+  csvColumnsMax: 4000,
+  csvHeaderBytesMax: 256 * 1024,
+})
 
 const QUOTE = 0x22
 
@@ -62,7 +70,7 @@ function openBounds(delimiterByte: number) {
         if (isLineEnd && !isQuoted) {
           // A blank line of Windows has two of these bytes.
           lineEnds += 1
-          if (lineEnds > 2 * limits.blankLinesMax) throw tooManyBlankLines(line)
+          if (lineEnds > 2 * intakeLimits.blankLinesMax) throw tooManyBlankLines(line)
           endRow()
           if (byte === NEWLINE) return at + 1
           continue
@@ -71,7 +79,7 @@ function openBounds(delimiterByte: number) {
         bytes += 1
         if (byte === QUOTE) isQuoted = !isQuoted
         else if (byte === delimiterByte && !isQuoted) cells += 1
-        if (bytes > (isHeader ? limits.csvHeaderBytesMax : limits.recordBytesMax)) {
+        if (bytes > (isHeader ? limits.csvHeaderBytesMax : contractLimits.recordBytesMax)) {
           throw tooLong(isHeader, startLine, isQuoted)
         }
         if (cells > limits.csvColumnsMax) {

@@ -1,7 +1,15 @@
 import type { Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
-import { limits } from '@bursar/base'
+import { limitsOf } from '@bursar/base'
 import { UnreadableFile } from './lines.ts'
+
+const limits = limitsOf({
+  /** The content of a file, after decompression: about 60 million accounts. */
+  importBytesMax: 32 * 1024 ** 3,
+  /** Records compress to a twentieth. The ratio is not computed for the first bytes. */
+  gzipRatioMax: 200,
+  gzipRatioFreeBytes: 16 * 1024 * 1024,
+})
 
 type Bounds = {
   readonly contentBytesMax: number

@@ -1,4 +1,5 @@
-import { isJsonBlank, limits } from '@bursar/base'
+import { isJsonBlank } from '@bursar/base'
+import { contractLimits } from '@bursar/contract'
 import { type Entry, parseEntry } from '../../entry.ts'
 import { longerThanRecord, UnreadableFile } from './lines.ts'
 import { type Format, openRest, type RawEntry, readEntries } from './read-entries.ts'
@@ -23,7 +24,7 @@ function jsonArray(): Format {
   /** The element that ends here. Undefined for an empty array. */
   const take = (end: Buffer, isLast: boolean): RawEntry | undefined => {
     const raw = rest.take(end)
-    if (raw.length > limits.recordBytesMax) throw tooLong(startLine)
+    if (raw.length > contractLimits.recordBytesMax) throw tooLong(startLine)
     const entry = isWithin ? { line: startLine, raw: onOneLine(raw) } : { line, raw }
     const isEmpty = !isWithin && isLast && !isAfterComma
     isWithin = false
@@ -37,7 +38,7 @@ function jsonArray(): Format {
   }
   const skipBlank = () => {
     blanks += 1
-    if (blanks <= limits.recordBytesMax) return
+    if (blanks <= contractLimits.recordBytesMax) return
     throw new UnreadableFile(longerThanRecord('the space between two records'), line)
   }
   return {
@@ -86,7 +87,7 @@ function jsonArray(): Format {
         else if ((byte | BRACKET) === CLOSING) depth -= 1
       }
       if (isWithin) rest.add(chunk.subarray(from))
-      if (rest.length() > limits.recordBytesMax) throw tooLong(startLine)
+      if (rest.length() > contractLimits.recordBytesMax) throw tooLong(startLine)
     },
     end: () => {
       if (!hasStarted) throw new UnreadableFile('is empty; it must hold one JSON array')

@@ -1,5 +1,7 @@
-import { limits, type Pace } from '@bursar/base'
+import { type Pace } from '@bursar/base'
+import { contractLimits } from '@bursar/contract'
 import { type Entry, parseEntry } from '../../entry.ts'
+import { intakeLimits } from '../../limits.ts'
 import { type Format, openRest, type RawEntry, readEntries } from './read-entries.ts'
 
 /**
@@ -61,7 +63,7 @@ function ndjson(reading: LineReading): Format {
         from = end + 1
       }
       rest.add(chunk.subarray(from))
-      if (rest.length() > limits.recordBytesMax) {
+      if (rest.length() > contractLimits.recordBytesMax) {
         throw new UnreadableFile(
           `${longerThanRecord('the line')}; is this a file of one record a line?`,
           line + 1,
@@ -88,7 +90,7 @@ function openParser({ blankLinesMax }: LineReading): Format['parse'] {
     }
     inRow += 1
     inAll += 1
-    if (inRow > limits.blankLinesMax) throw tooManyBlankLines(line)
+    if (inRow > intakeLimits.blankLinesMax) throw tooManyBlankLines(line)
     if (inAll > blankLinesMax) {
       throw new UnreadableFile(`has more than ${blankLinesMax} blank lines`, line)
     }
@@ -97,10 +99,10 @@ function openParser({ blankLinesMax }: LineReading): Format['parse'] {
 }
 
 export const longerThanRecord = (what: string): string =>
-  `${what} is longer than a record may be (${limits.recordBytesMax} bytes)`
+  `${what} is longer than a record may be (${contractLimits.recordBytesMax} bytes)`
 
 export const tooManyBlankLines = (line: number): UnreadableFile =>
-  new UnreadableFile(`has more than ${limits.blankLinesMax} blank lines in a row`, line)
+  new UnreadableFile(`has more than ${intakeLimits.blankLinesMax} blank lines in a row`, line)
 
 /** The file cannot be read past `line`, or at all if it is 0. Earlier faults are still reported. */
 export class UnreadableFile extends Error {

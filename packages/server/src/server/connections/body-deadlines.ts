@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
-import { limits, systemTime } from '@bursar/base'
+import { systemTime } from '@bursar/base'
+import { contractLimits } from '@bursar/contract'
 
 /** Node has one deadline for every request of a server. Streams need a longer one than others. */
 export type BodyDeadlines = {
@@ -22,7 +23,7 @@ type Expected = {
 }
 
 /** A connection has one timer, since a timer for each request would burden garbage collection. */
-export function openBodyDeadlines(bodyMs: number = limits.requestTimeoutMs): BodyDeadlines {
+export function openBodyDeadlines(bodyMs: number = contractLimits.requestTimeoutMs): BodyDeadlines {
   const connections = new WeakMap<Socket, Expected>()
   return {
     allow: ({ socket }) => {

@@ -1,11 +1,16 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { dateOf, type Logger, limits, systemTime } from '@bursar/base'
+import { dateOf, type Logger, limitsOf, systemTime } from '@bursar/base'
 import { type Problem, problem } from '@bursar/contract'
 import { headersTooLarge } from '../refusals.ts'
 import { logRequest } from '../request-log.ts'
 import { renderProblem } from '../respond.ts'
+
+const limits = limitsOf({
+  /** How long the answer to a request that is not HTTP may take to reach the caller. */
+  brokenRequestLingerMs: 5000,
+})
 
 /** An error of Node's HTTP parser. `rawPacket` are the bytes that it read, as far as it came. */
 type BrokenRequest = Error & {

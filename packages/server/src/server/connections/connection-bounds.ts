@@ -2,14 +2,24 @@ import type { Server, ServerResponse } from 'node:http'
 import { BlockList, isIPv6 } from 'node:net'
 import {
   type Background,
+  baseLimits,
   type Logger,
-  limits,
+  limitsOf,
   networkOf,
   openTally,
   systemTime,
   type Tally,
 } from '@bursar/base'
 import { type Problem, problem } from '@bursar/contract'
+
+const limits = limitsOf({
+  /** Requests in progress on a process. More would wait for the stores longer than clients do. */
+  requestsInProgressMax: 5000,
+  /** A client must take an answer within this time: a page of 1 MB at 280 kbit/s. */
+  answerTakenMs: 30_000,
+  /** Pause between two warnings of one kind that a stranger can cause. Each has a count. */
+  warningRestMs: 1000,
+})
 
 /** Bounds what clients may hold: connections, requests in progress, and answers not yet taken. */
 export type ConnectionBounds = {
@@ -172,7 +182,7 @@ function openAnswers(
   // alive, so nearly every request would survive until a full garbage collection.
   const open: OpenAnswer[] = []
   const warn = openWarning(log, 'closed connections whose client did not take an answer in time')
-  const everyMs = Math.min(limits.answerTakenLookMs, answerTakenMs / 4)
+  const everyMs = Math.min(baseLimits.answerTakenLookMs, answerTakenMs / 4)
   const sweep = () => {
     const now = systemTime.elapsedMs()
     for (const answer of open) {

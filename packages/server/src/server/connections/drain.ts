@@ -1,6 +1,14 @@
 import cluster from 'node:cluster'
-import { limits, systemTime, turn } from '@bursar/base'
+import { limitsOf, systemTime, turn } from '@bursar/base'
+import { contractLimits } from '@bursar/contract'
 import type { NodeServers } from './node-server.ts'
+
+const limits = limitsOf({
+  /** A listener closes once nobody has connected for this long. */
+  listenerSettleMs: 250,
+  /** A busy connection has its next request within this time, and its answer closes it. */
+  idleGraceMs: 2000,
+})
 
 export type Draining = {
   /** Whether answers carry `Connection: close`. */
@@ -35,7 +43,11 @@ export async function drain(
   const allEnded = servers.closeListeners()
   draining.listenerClosedAt = systemTime.elapsedMs()
   if (cluster.isWorker) {
-    await Promise.race([allEnded, othersClosed(), systemTime.pause(limits.listenerSettleMsMax)])
+    await Promise.race([
+      allEnded,
+      othersClosed(),
+      systemTime.pause(contractLimits.listenerSettleMsMax),
+    ])
   }
   draining.answersClose = true
   await Promise.race([allEnded, systemTime.pause(limits.idleGraceMs)])
@@ -58,13 +70,13 @@ function othersClosed(): Promise<void> {
 /** Waits until nobody has connected for a moment. Clients that never keep a connection go on. */
 async function untilQuiet({ newest, size }: NodeServers): Promise<void> {
   const startedAt = systemTime.elapsedMs()
-  if (size() === 0 && startedAt - newest() > limits.listenerSettleMsMax) return
+  if (size() === 0 && startedAt - newest() > contractLimits.listenerSettleMsMax) return
   for (;;) {
     // Right after the event loop has read from every socket, what it has not seen is not there.
     // On a busy machine the loop may be late, so time alone would say nothing.
     await turn()
     const quietAt = Math.max(newest(), startedAt) + limits.listenerSettleMs
-    const at = Math.min(quietAt, startedAt + limits.listenerSettleMsMax)
+    const at = Math.min(quietAt, startedAt + contractLimits.listenerSettleMsMax)
     if (systemTime.elapsedMs() >= at) return
     await systemTime.pause(at - systemTime.elapsedMs())
   }

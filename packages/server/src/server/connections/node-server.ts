@@ -1,8 +1,9 @@
 import type { IncomingMessage, RequestListener, Server } from 'node:http'
 import { Server as NetServer, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { createServer, type Logger, limits, systemTime } from '@bursar/base'
+import { createServer, type Logger, limitsOf, systemTime } from '@bursar/base'
 import { problem } from '@bursar/contract'
+import { serverLimits } from '../../limits.ts'
 import { originForm } from '../bound-request.ts'
 import { openBodyDeadlines } from './body-deadlines.ts'
 import {
@@ -11,6 +12,15 @@ import {
   type LastRequest,
   methods,
 } from './broken-request.ts'
+
+const limits = limitsOf({
+  /** How long a client may take to send its headers. */
+  headersTimeoutMs: 10_000,
+  /** A stream of records: 5 GB at 80 Mbit/s. Nothing else may take so long to arrive. */
+  streamTimeoutMs: 600_000,
+  /** Longer than the idle timeout of common load balancers (60 s), so that they close first. */
+  keepAliveTimeoutMs: 72_000,
+})
 
 export type NodeServers = {
   open(handler: RequestListener): Server
@@ -45,7 +55,7 @@ export function openNodeServers({ connectionsMax, watch, log }: NodeServerOption
   const open = (handler: RequestListener): Server => {
     const server = createServer(
       {
-        maxHeaderSize: limits.headerBytesMax,
+        maxHeaderSize: serverLimits.headerBytesMax,
         // Any other body has its own deadline.
         requestTimeout: limits.streamTimeoutMs,
         headersTimeout: limits.headersTimeoutMs,
@@ -62,7 +72,7 @@ export function openNodeServers({ connectionsMax, watch, log }: NodeServerOption
       },
     )
     server.maxConnections = connectionsMax
-    server.maxHeadersCount = limits.headersMax + 1
+    server.maxHeadersCount = serverLimits.headersMax + 1
     server.on('connection', (socket) => {
       sockets.add(socket)
       newest = systemTime.elapsedMs()

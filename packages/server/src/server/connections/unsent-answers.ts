@@ -1,5 +1,23 @@
-import { limits, networkOf, openFairQueue, type Turn } from '@bursar/base'
+import { limitsOf, networkOf, openFairQueue, type Turn } from '@bursar/base'
 import { type Answer, problem, type ReserveAnswer, type Trace } from '@bursar/contract'
+
+const limits = limitsOf({
+  /**
+   * Answers that clients have not taken yet, in bytes: of one client some 60 pages of 1,000
+   * accounts, more than it can read at a time, and of all clients what a process may grow by.
+   */
+  unsentBytesPerClientMax: 32 * 1024 * 1024,
+  unsentBytesMax: 256 * 1024 * 1024,
+  /** With less memory than 2 GiB for a worker, all of them get one part of it in eight. */
+  unsentPartOfMemory: 8,
+  /** How long a large answer waits until others are taken. Clients give up after some 10 s. */
+  unsentWaitMs: 5000,
+  /** Large answers that may wait, of one client and of all: more would wait in vain. */
+  unsentWaitingPerClientMax: 200,
+  unsentWaitingMax: 1000,
+  /** An answer that is not counted: the system takes so much at once (`tcp_wmem`, its default). */
+  smallAnswerBytesMax: 16 * 1024,
+})
 
 /**
  * Bounds the memory of answers that their clients have not taken yet, for each client and in all. A

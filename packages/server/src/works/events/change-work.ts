@@ -1,5 +1,11 @@
-import { type Config, limits } from '@bursar/base'
-import { asTenant, eventKinds, type OperatorWork, type Tenant } from '@bursar/contract'
+import { type Config } from '@bursar/base'
+import {
+  asTenant,
+  contractLimits,
+  eventKinds,
+  type OperatorWork,
+  type Tenant,
+} from '@bursar/contract'
 import {
   changePlaceOf,
   changePosition,
@@ -57,7 +63,7 @@ export function changesWork({ store, config, waits }: ListDeps): OperatorWork {
     const query = {
       boundTo: caller.boundTo === null ? undefined : asTenant(caller.boundTo),
       after: after && digitsOf(after),
-      limit: Number(parameters.get('limit') ?? limits.pageSizeDefault),
+      limit: Number(parameters.get('limit') ?? contractLimits.pageSizeDefault),
     }
     const seconds = Number(parameters.get('wait') ?? 0)
     const { items, more, last } =
@@ -119,7 +125,7 @@ const describeChange = (customerId: string, event: StoredEvent, secret: Uint8Arr
 export const latestChangesWork =
   ({ store }: ChangeDeps): OperatorWork =>
   async ({ caller, parameters, trace }) => {
-    const changesMax = Number(parameters.get('limit') ?? limits.latestChangesMax)
+    const changesMax = Number(parameters.get('limit') ?? contractLimits.latestChangesMax)
     const named = parameters.get('customer_id')
     const { boundTo } = caller
     const isForeign = boundTo !== null && named !== undefined && named !== boundTo

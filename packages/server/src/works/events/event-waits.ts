@@ -1,5 +1,11 @@
-import { limits, openTally } from '@bursar/base'
+import { limitsOf, openTally } from '@bursar/base'
 import { type Problem, problem } from '@bursar/contract'
+
+const limits = limitsOf({
+  /** Requests that wait for events, of one client and of a process. Each holds some 23 KB. */
+  eventsWaitingPerClientMax: 100,
+  eventsWaitingMax: 12_000,
+})
 
 /** Bounds the requests that wait for events. They are none of the requests in progress. */
 export type EventWaits = {

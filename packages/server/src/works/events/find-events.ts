@@ -2,11 +2,12 @@ import {
   type BoundOperator,
   type Instant,
   intersection,
-  limits,
+  limitsOf,
   rangeOfBound,
   type TimeRange,
 } from '@bursar/base'
 import {
+  contractLimits,
   kindOfType,
   kindsOfScopes,
   type Principal,
@@ -23,6 +24,11 @@ import {
   type StoredEvent,
 } from '@bursar/records'
 import { describeEvent } from './describe-event.ts'
+
+const limits = limitsOf({
+  /** Events that one page of a filtered feed compares at most: about two milliseconds. */
+  eventsComparedMax: 5000,
+})
 
 /**
  * All that a page of events depends on, as plain values: requests with equal queries share a read
@@ -137,7 +143,7 @@ export function readQuery({ caller, parameters, after }: WorkInput<Principal>): 
     times: timesOf(parameters),
     order: parameters.get('order') === 'DESC' ? 'DESC' : 'ASC',
     after: after && eventPlaceOf(after),
-    limit: Number(parameters.get('limit') ?? limits.eventsPageMax),
+    limit: Number(parameters.get('limit') ?? contractLimits.eventsPageMax),
   }
 }
 

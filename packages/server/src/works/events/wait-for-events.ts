@@ -1,8 +1,18 @@
-import { type Config, limits, systemTime } from '@bursar/base'
+import { type Config, limitsOf, systemTime } from '@bursar/base'
 import type { Caller, WorkInput } from '@bursar/contract'
 import type { ChangeWait } from '@bursar/records'
 import type { EventWaits } from './event-waits.ts'
 import type { SharedReads } from './shared-reads.ts'
+
+const limits = limitsOf({
+  /**
+   * Reads for requests that wait, as a part of the sessions of a pool, on both engines. A commit
+   * wakes thousands of readers, and gets and pages have six of ten sessions.
+   */
+  eventsSessionsPart: 0.3,
+  /** By chance a wait ends up to this part of its time early, so that readers return apart. */
+  eventsWaitSpread: 0.2,
+})
 
 /** What a reader of a feed has found. */
 type FoundSome = {

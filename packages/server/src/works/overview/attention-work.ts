@@ -1,8 +1,20 @@
-import { type Clock, DAY_MICROS, HOUR_MICROS, limits, printInstant, systemTime } from '@bursar/base'
+import {
+  type Clock,
+  DAY_MICROS,
+  HOUR_MICROS,
+  limitsOf,
+  printInstant,
+  systemTime,
+} from '@bursar/base'
 import { type OperatorWork, type RecordKind, resourceOf } from '@bursar/contract'
 import type { Counted, Counting, Store } from '@bursar/records'
 import { customerOf } from './list-work.ts'
 import { sumShortfalls } from './sum-shortfalls.ts'
+
+const limits = limitsOf({
+  /** How long an answer about what needs attention may take. */
+  attentionMs: 5000,
+})
 
 type AttentionDeps = { readonly store: Pick<Store, 'operator'>; readonly clock: Clock }
 

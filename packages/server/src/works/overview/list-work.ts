@@ -1,5 +1,6 @@
-import { type Clock, type Instant, limits, printExact, readSortKey } from '@bursar/base'
+import { type Clock, type Instant, printExact, readSortKey } from '@bursar/base'
 import {
+  contractLimits,
   exporting,
   invalidParameters,
   type OperatorInput,
@@ -98,7 +99,7 @@ function readPage(
     customerId,
     status: textOf(parameters.get('status')),
     order: parameters.get('order') === 'ASC' ? 'ASC' : 'DESC',
-    limit: Number(parameters.get('limit') ?? limits.acrossPageMax),
+    limit: Number(parameters.get('limit') ?? contractLimits.acrossPageMax),
     after: after && readPlace(after),
   }
   if (order.by === 'PERIOD_START') {

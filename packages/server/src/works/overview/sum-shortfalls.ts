@@ -1,7 +1,6 @@
 import {
   type ExactDecimal,
   getOrInsert,
-  limits,
   minus,
   parseInstant,
   plus,
@@ -14,10 +13,12 @@ import {
   type AssetAmounts,
   amountsOf,
   assetOfPlace,
+  contractLimits,
   type RecordInput,
   statementOrders,
 } from '@bursar/contract'
 import type { AcrossPlace, AcrossRecords } from '@bursar/records'
+import { recordsLimits } from '@bursar/records'
 
 type Asked = {
   readonly customerId: string | undefined
@@ -51,7 +52,7 @@ async function sumOf(statements: AcrossRecords, start: string, asked: Asked) {
       customerId,
       status: undefined,
       order: 'DESC',
-      limit: limits.acrossPageMax,
+      limit: contractLimits.acrossPageMax,
       term: statementOrders.shortfall,
       start,
       now,
@@ -74,7 +75,7 @@ async function sumOf(statements: AcrossRecords, start: string, asked: Asked) {
     await turn()
   } while (
     after !== undefined &&
-    read < limits.attentionRowsMax &&
+    read < recordsLimits.attentionRowsMax &&
     systemTime.elapsedMs() < deadline
   )
   if (total.statements === 0 && after === undefined) return undefined
@@ -91,7 +92,7 @@ async function sumOf(statements: AcrossRecords, start: string, asked: Asked) {
     })),
     by_period: [...byPeriod]
       .toSorted(([one], [other]) => compareInstants(other, one))
-      .slice(0, limits.attentionPeriodsMax)
+      .slice(0, contractLimits.attentionPeriodsMax)
       .map(([period_start, sum]) => ({ period_start, ...describeSum(sum) })),
   }
 }
@@ -119,7 +120,7 @@ const describeSum = ({ owed, paid, shortfall, statements }: Sum) => ({
 const largestOf = (sums: ReadonlyMap<string, Sum>) =>
   [...sums]
     .toSorted(([, one], [, other]) => signOf(minus(other.shortfall, one.shortfall)))
-    .slice(0, limits.attentionCustomersMax)
+    .slice(0, contractLimits.attentionCustomersMax)
 
 const signOf = ({ units }: ExactDecimal): number => (units < 0n ? -1 : units > 0n ? 1 : 0)
 

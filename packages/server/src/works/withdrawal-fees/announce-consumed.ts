@@ -1,5 +1,11 @@
-import { type Background, type Logger, limits, systemTime } from '@bursar/base'
+import { type Background, type Logger, limitsOf, systemTime } from '@bursar/base'
 import type { FeeQuoteStore, Store } from '@bursar/records'
+
+const limits = limitsOf({
+  /** Consumed fees that are read together to get their events, and how long one may take. */
+  feesAnnouncedTogether: 100,
+  feeAnnouncedMs: 2000,
+})
 
 type AnnounceDeps = {
   readonly quotes: Pick<FeeQuoteStore, 'operator'>

@@ -1,5 +1,14 @@
-import { type Background, type Logger, limits, printInstant } from '@bursar/base'
+import { type Background, type Logger, limitsOf, printInstant } from '@bursar/base'
 import type { FeeQuoteStore } from '@bursar/records'
+import { recordsLimits } from '@bursar/records'
+
+const limits = limitsOf({
+  /** A batch takes a few milliseconds, and requests are served in the pause after it. */
+  quoteSweepRows: 500,
+  quoteSweepRestMs: 100,
+  /** Refusals of a sweep from one warning to the next: an hour. */
+  quoteSweepRefusalsPerWarning: 60,
+})
 
 type SweepDeps = {
   readonly quotes: FeeQuoteStore
@@ -50,5 +59,5 @@ export function startQuoteSweep({ quotes, log, background }: SweepDeps): () => v
 const warnOfJump = (log: Logger, times: { readonly lastRunAt: bigint; readonly at: bigint }) =>
   log.warn(
     { storeTime: printInstant(times.at), lastRunAt: printInstant(times.lastRunAt) },
-    `the clock of the store has jumped, or the store was not in use for more than a day, so no old fee quote is deleted; set the clock right, or wait ${limits.quoteSweepSteadyDays} days if it is right`,
+    `the clock of the store has jumped, or the store was not in use for more than a day, so no old fee quote is deleted; set the clock right, or wait ${recordsLimits.quoteSweepSteadyDays} days if it is right`,
   )

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { limits, parseInstant } from '@bursar/base'
+import { limitNamed, parseInstant } from '@bursar/base'
 import { describeService } from '../../../../../test/support/describe-service.ts'
 import { operatorToken } from '../../../../../test/support/operator-token.ts'
 import { take } from '../../../../../test/support/record-store.ts'
@@ -158,11 +158,11 @@ describe('what needs attention', () => {
   })
 
   test('says where there are more records than it counts', async () => {
-    const many = Array.from({ length: limits.attentionRowsMax + 1 }, (_, at) =>
+    const many = Array.from({ length: limitNamed('attentionRowsMax') + 1 }, (_, at) =>
       aFiatAccount({ id: anId(at + 100), customer_id: 'jasper', status: 'PENDING' }),
     )
     await take(service.parts.store, 'fiat-accounts', many)
     const { pending_accounts: pending } = await read('?customer_id=jasper')
-    assert.deepEqual([pending.count, pending.more], [limits.attentionRowsMax, true])
+    assert.deepEqual([pending.count, pending.more], [limitNamed('attentionRowsMax'), true])
   })
 })
