@@ -5,13 +5,13 @@ import { consoleRows, entryNames, floors, keptSmall, type Rows } from './layout/
 /**
  * Checks the layout of `packages/`, `console/` and `sdk/`: a package imports those below it, and
  * only through their doors; a door exports what other packages use, and nothing else. No import
- * cycles (type imports included), and no two files of a package with the same name. In the packages,
- * one file names the timers of the system, every job on a timer is named, and problems come from
- * their catalogue. No literal is spread into a literal. Each test file of the gate is in a group, and
- * none reads or waits for real time. Prints each fault and exits with 1. Files per folder, lines per
- * file and small files with one importer are warnings: each asks a question that may have a good
- * answer. The linter checks imports one file at a time and ignores type imports in cycles, so it
- * cannot hold these rules.
+ * cycles (type imports included), and no two files of a package with the same name. In the
+ * packages, one file names the timers of the system, every job on a timer is named, and problems
+ * come from their catalogue. No literal is spread into a literal. Each test file of the gate is in
+ * a group, and none reads or waits for real time. Prints each fault and exits with 1. Files per
+ * folder, lines per file and small files with one importer are warnings: each asks a question that
+ * may have a good answer. The linter checks imports one file at a time and ignores type imports in
+ * cycles, so it cannot hold these rules.
  */
 
 /**
@@ -140,7 +140,10 @@ function doorFaults(name: string): string[] {
   )
 }
 
-/** A package lists what it imports, and libraries with the pin of the repository, which npm installs. */
+/**
+ * A package lists what it imports, and libraries with the pin of the repository, which npm
+ * installs.
+ */
 function dependencyFaults(name: string): string[] {
   const own = `packages/${name}/package.json`
   const { dependencies }: Manifest = readJson(own)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { SampleCustomer } from '../../packages/sandbox/src/world.ts'
+import type { SampleCustomer } from '../../packages/sandbox/src/sample-records.ts'
 import {
   AuthenticationError,
   type Bursar,

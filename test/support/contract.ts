@@ -9,8 +9,8 @@ import {
 } from '../../packages/verify/src/shape.ts'
 
 /**
- * The contract, which packages/verify/src/contract.json states by hand, in a notation that tests compare
- * with the declarations and with openapi.json.
+ * The contract, which packages/verify/src/contract.json states by hand, in a notation that tests
+ * compare with the declarations and with openapi.json.
  */
 
 /** The type of each member; `!` after a name marks a required one. */

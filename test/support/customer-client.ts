@@ -1,7 +1,7 @@
 import { systemRandom } from '@bursar/base'
 import { customerScopes } from '@bursar/contract'
 import { createSampleClient } from '@bursar/oauth'
-import type { SampleCustomer } from '../../packages/sandbox/src/world.ts'
+import type { SampleCustomer } from '../../packages/sandbox/src/sample-records.ts'
 import type { TestService } from './harness.ts'
 
 /** Adds a customer's client with every scope to a service. */

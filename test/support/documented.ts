@@ -90,7 +90,8 @@ export function resolveSchema(document: Document, schema: Schema): Schema {
 
 /** Checks answers against the document, and refuses members and headers that it does not name. */
 export function openDocumentChecker(document: Document) {
-  // packages/server/test/contract/openapi.test.ts checks the documents themselves, so no schema is checked here.
+  // packages/server/test/contract/openapi.test.ts checks the documents themselves, so no schema is
+  // checked here.
   const checks = { meta: false, validateSchema: false }
   const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, allErrors: true, ...checks })
   addFormats.default(ajv)

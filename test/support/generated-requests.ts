@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { worldRecords } from '../../packages/sandbox/src/world.ts'
+import { worldRecords } from '../../packages/sandbox/src/sample-records.ts'
 import {
   type Document,
   type DocumentedParameter,

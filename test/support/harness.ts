@@ -14,7 +14,7 @@ import { type ServiceDeps, type ServiceParts, startService } from '@bursar/serve
 import { createStore, openOperatorStores } from '@bursar/server/stores'
 import { pino } from 'pino'
 import { withPrimary } from '../../packages/postgres/src/cluster/with-primary.ts'
-import { acme, borealis, type SampleCustomer } from '../../packages/sandbox/src/world.ts'
+import { acme, borealis, type SampleCustomer } from '../../packages/sandbox/src/sample-records.ts'
 import type { UnsentAnswers } from '../../packages/server/src/server/connections/unsent-answers.ts'
 import { checkAnswer } from './check-answers.ts'
 import {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { ListOperation } from '@bursar/contract'
-import type { SampleCustomer } from '../../packages/sandbox/src/world.ts'
+import type { SampleCustomer } from '../../packages/sandbox/src/sample-records.ts'
 import { acme, type Called, type TestService } from './harness.ts'
 import { type Pairs, pathOf } from './operation-calls.ts'
 

@@ -5,7 +5,7 @@ import type {
   Example,
   OperationExamples,
 } from '../../packages/server/src/documents/openapi-examples.ts'
-import { problemOf, renderProblem } from '../../packages/server/src/server/respond.ts'
+import { problemOf, renderProblem } from '../../packages/server/src/server/problem-of-failure.ts'
 import type { Called, TestService } from './harness.ts'
 import { rawRequest, rawSocket } from './raw-request.ts'
 

@@ -17,7 +17,7 @@ import type {
   Example,
   OperationExamples,
 } from '../../packages/server/src/documents/openapi-examples.ts'
-import { problemOf, renderProblem } from '../../packages/server/src/server/respond.ts'
+import { problemOf, renderProblem } from '../../packages/server/src/server/problem-of-failure.ts'
 import { acme, startTestService, type TestService } from './harness.ts'
 import { acmeIdOf, callOf, pathOf, withdrawal } from './operation-calls.ts'
 import { operatorToken } from './operator-token.ts'

@@ -17,7 +17,7 @@ import type {
   Example,
   OperationExamples,
 } from '../../packages/server/src/documents/openapi-examples.ts'
-import { renderProblem } from '../../packages/server/src/server/respond.ts'
+import { renderProblem } from '../../packages/server/src/server/problem-of-failure.ts'
 import type { TestService } from './harness.ts'
 import { quoteFee, withdrawal } from './operation-calls.ts'
 import { operatorToken } from './operator-token.ts'

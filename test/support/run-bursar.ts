@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { printableLines } from '@bursar/base'
+import { programOf } from '../../packages/cli/src/commands.ts'
 import type { Output } from '../../packages/cli/src/output.ts'
-import { programOf } from '../../packages/cli/src/program.ts'
 import { runCommand } from '../../packages/cli/src/run-command.ts'
 import { testMasterKey } from './test-database.ts'
 

@@ -12,9 +12,10 @@ import { openJobs, watchJobs } from './watched-jobs.ts'
 
 /**
  * Runs the test files of a group, whose folder lies among the tests, one after the other in this
- * process, which loads the program once. Each file is a suite, so its hooks at the top level are its own: `--test-isolation=none`
- * would give them to the root of all files. A file fails if it leaves a changed variable or a job,
- * and the group fails if it leaves a handle that keeps the process alive, or a database.
+ * process, which loads the program once. Each file is a suite, so its hooks at the top level are
+ * its own: `--test-isolation=none` would give them to the root of all files. A file fails if it
+ * leaves a changed variable or a job, and the group fails if it leaves a handle that keeps the
+ * process alive, or a database.
  */
 export async function runGroup(
   { dirname }: Pick<ImportMeta, 'dirname'>,

@@ -1,5 +1,5 @@
 import { type MovableClock, openMovableClock } from '@bursar/base'
-import type { SampleCustomer } from '../../packages/sandbox/src/world.ts'
+import type { SampleCustomer } from '../../packages/sandbox/src/sample-records.ts'
 import { describeService } from './describe-service.ts'
 import { type Called, type ServiceOptions, startTestService, type TestService } from './harness.ts'
 import type { Item } from './read-all-pages.ts'

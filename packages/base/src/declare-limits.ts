@@ -1,6 +1,6 @@
 /**
- * A limit stands beside the file that uses it, with its reason; those of several files in `limits.ts`
- * of their package. Each has a name of its own, by which a test reads and sets it.
+ * A limit stands beside the file that uses it, with its reason; those of several files in
+ * `limits.ts` of their package. Each has a name of its own, by which a test reads and sets it.
  */
 const declared = new Map<string, { [name: string]: number }>()
 const given = new Map<string, number>()

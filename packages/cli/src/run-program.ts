@@ -1,6 +1,6 @@
 import { WRITER_WORD } from '@bursar/intake'
+import { programOf } from './commands.ts'
 import { standardOutput } from './output.ts'
-import { programOf } from './program.ts'
 import { runProcess } from './run-command.ts'
 
 /** Runs the command that the process's arguments name. */

@@ -11,8 +11,8 @@ import { aFiatAccount, anId } from '../../../test/support/records.ts'
 import { collectOutput, runBursar } from '../../../test/support/run-bursar.ts'
 import { until } from '../../../test/support/until.ts'
 import { takeTime } from '../../../test/support/virtual-time.ts'
+import { programOf } from '../src/commands.ts'
 import { standardOutput } from '../src/output.ts'
-import { programOf } from '../src/program.ts'
 
 const folder = temporaryFolder()
 after(() => rmSync(folder, { recursive: true, force: true }))

@@ -14,7 +14,7 @@ import { type Ran, runBursar } from '../../../test/support/run-bursar.ts'
 import { testMasterKey, testStore } from '../../../test/support/test-database.ts'
 import { hourMs, systemMs, until } from '../../../test/support/until.ts'
 import { takeTime } from '../../../test/support/virtual-time.ts'
-import { worldRecords } from '../../sandbox/src/world.ts'
+import { worldRecords } from '../../sandbox/src/sample-records.ts'
 
 const folder = temporaryFolder()
 after(async () => {

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { type BoundOperator, type Instant } from '@bursar/base'
+import type { BoundOperator, Instant } from '@bursar/base'
 import type { TSchema } from 'typebox'
 import { type Answers, answersOf, type DeclaredAnswer, successesOf } from './answers.ts'
 import type { Deed } from './audit-entry.ts'

@@ -16,7 +16,7 @@ export type Request = {
   readonly headers: IncomingHttpHeaders
   /** Name, value, name, value, …: the only place where a repeated header shows. */
   readonly rawHeaders: readonly string[]
-  /** At most `limits.bodyBytesMax` bytes, or as many as its route takes. */
+  /** At most `bodyBytesMax` bytes of the server, or as many as its route takes. */
   readonly body: Buffer
   /** The body as it arrives, where the route takes a stream. `body` is empty then. */
   readonly content?: Readable | undefined
@@ -102,7 +102,7 @@ export type Route = {
   /** The operation's name in the log. */
   readonly operation: string
   readonly answer: (request: Request) => Answer | Promise<Answer>
-  /** The largest body, if it is not `limits.bodyBytesMax`. */
+  /** The largest body, if it is not the one of the server. */
   readonly bodyBytesMax?: number
   /** The body is a stream without a bound, also with `Content-Encoding: gzip`. */
   readonly takesStream?: boolean

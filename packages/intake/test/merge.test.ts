@@ -13,7 +13,7 @@ import { firstPage } from '../../../test/support/selection.ts'
 import { testStore } from '../../../test/support/test-database.ts'
 import { fiatAccount } from '../../contract/src/resources/fiat-account.ts'
 import { statement } from '../../contract/src/resources/statement.ts'
-import { worldRecords } from '../../sandbox/src/world.ts'
+import { worldRecords } from '../../sandbox/src/sample-records.ts'
 import type { ImportReport } from '../src/files/import-file.ts'
 
 let tested: TestStore

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Answer, Request, Route } from '@bursar/contract'
 import fc from 'fast-check'
-import { problemOf } from '../../server/src/server/respond.ts'
+import { problemOf } from '../../server/src/server/problem-of-failure.ts'
 import { acme, acmeBasic, oauthWorld } from './support/oauth-world.ts'
 
 const names = [

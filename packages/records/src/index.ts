@@ -1,5 +1,4 @@
 export { countLines, insertLines, listsOf } from './audit/audit-statements.ts'
-export { openAudit } from './audit/open-audit.ts'
 export { openAuditReader } from './audit/open-audit-reader.ts'
 export { openRecordReads } from './audit/open-record-reads.ts'
 export { PruneRefused, pruneAudit } from './audit/prune-audit.ts'
@@ -10,6 +9,7 @@ export {
   startAuditReport,
 } from './audit/report-audit.ts'
 export { type AuditFault, type AuditFinding, verifyAudit } from './audit/verify-audit.ts'
+export { openAudit } from './audit/write-audit.ts'
 export type {
   AuditDeps,
   AuditHead,

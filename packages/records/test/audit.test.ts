@@ -8,9 +8,9 @@ import { newStorePlace, type StorePlace } from '../../../test/support/store-plac
 import { testStore } from '../../../test/support/test-database.ts'
 import { turn } from '../../../test/support/until.ts'
 import { linkLines } from '../src/audit/chain.ts'
-import { openAudit } from '../src/audit/open-audit.ts'
 import { pruneAudit } from '../src/audit/prune-audit.ts'
 import { type AuditFinding, verifyAudit } from '../src/audit/verify-audit.ts'
+import { openAudit } from '../src/audit/write-audit.ts'
 import type { AuditHead, AuditKey, AuditLine, AuditLog } from '../src/audit.ts'
 import { NothingChanged, StoreUnavailable } from '../src/unavailable.ts'
 

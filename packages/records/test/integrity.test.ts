@@ -7,7 +7,7 @@ import { aFiatAccount, anId, aStatement } from '../../../test/support/records.ts
 import { firstPage } from '../../../test/support/selection.ts'
 import { flipped } from '../../../test/support/test-sealing.ts'
 import { fiatAccount } from '../../contract/src/resources/fiat-account.ts'
-import { worldRecords } from '../../sandbox/src/world.ts'
+import { worldRecords } from '../../sandbox/src/sample-records.ts'
 import { StoreDamaged } from '../src/unavailable.ts'
 
 let tested: TestStore

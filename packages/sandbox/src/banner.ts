@@ -1,8 +1,8 @@
 import { type Config, isWildcard } from '@bursar/base'
 import { resources } from '@bursar/contract'
 import type { ServiceExtension } from '@bursar/server'
+import { acme } from './sample-records.ts'
 import { fixtureIds } from './story.ts'
-import { acme } from './world.ts'
 
 /** What `npm start` prints: URLs, credentials, and commands to paste. */
 export function bannerOf(

@@ -1,3 +1,3 @@
 export { bannerOf } from './banner.ts'
+export { acme } from './sample-records.ts'
 export { openSandbox } from './sandbox.ts'
-export { acme } from './world.ts'

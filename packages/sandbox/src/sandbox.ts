@@ -15,7 +15,7 @@ import {
   displayNames,
   sampleCustomers,
   sampleLives,
-} from './world.ts'
+} from './sample-records.ts'
 
 export type SandboxOptions = {
   /** The clock of the service, for tests to move. Without it there is only the reset. */

@@ -5,7 +5,7 @@ import { fetchToken } from '../../../test/support/harness.ts'
 import { withdrawal } from '../../../test/support/operation-calls.ts'
 import { describeSandbox, expiredAnswer } from '../../../test/support/sandbox-control.ts'
 import { hourMs, systemMs } from '../../../test/support/until.ts'
-import type { SampleCustomer } from '../src/world.ts'
+import type { SampleCustomer } from '../src/sample-records.ts'
 
 const accounts = '/v2/transfer/fiat-accounts'
 const clock = '/sandbox/clock'

@@ -13,7 +13,7 @@ import {
   ndjson,
   startControlledSandbox,
 } from '../../../test/support/sandbox-control.ts'
-import type { SampleCustomer } from '../src/world.ts'
+import type { SampleCustomer } from '../src/sample-records.ts'
 
 const sandbox = describeSandbox()
 

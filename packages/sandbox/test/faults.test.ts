@@ -6,7 +6,7 @@ import { rawSocket } from '../../../test/support/raw-request.ts'
 import { describeSandbox, expiredAnswer } from '../../../test/support/sandbox-control.ts'
 import { until } from '../../../test/support/until.ts'
 import { takeTime } from '../../../test/support/virtual-time.ts'
-import type { SampleCustomer } from '../src/world.ts'
+import type { SampleCustomer } from '../src/sample-records.ts'
 
 const accounts = '/v2/transfer/fiat-accounts'
 const addresses = '/v2/transfer/deposit-addresses'

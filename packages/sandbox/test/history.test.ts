@@ -12,7 +12,7 @@ import { entriesOf, rules } from '../../../test/support/record-store.ts'
 import { describeSandbox } from '../../../test/support/sandbox-control.ts'
 import type { Lives } from '../src/lives.ts'
 import { deliveriesOf, from, historyOf } from '../src/sample-history.ts'
-import { sampleLives } from '../src/world.ts'
+import { sampleLives } from '../src/sample-records.ts'
 
 const sandbox = describeSandbox()
 

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import { openMovableClock, systemTime } from '@bursar/base'
 import { aFiatAccount, anId } from '../../../test/support/records.ts'
 import { accountIds, describeSandbox, ndjson } from '../../../test/support/sandbox-control.ts'
-import type { SampleCustomer } from '../src/world.ts'
+import type { SampleCustomer } from '../src/sample-records.ts'
 
 /** The clock stands still, so that every change has the same time. */
 const now = systemTime.now()

@@ -4,7 +4,7 @@ import { DAY_MICROS, largest, parseDecimal, parseInstant } from '@bursar/base'
 import { type RecordInput, resources } from '@bursar/contract'
 import { rules } from '../../../test/support/record-store.ts'
 import { recordCheck } from '../../intake/src/check.ts'
-import { currentRecords, displayNames, sampleLives, worldLives } from '../src/world.ts'
+import { currentRecords, displayNames, sampleLives, worldLives } from '../src/sample-records.ts'
 
 const microsOf = (text: unknown) => parseInstant(String(text))?.micros ?? 0n
 const now = microsOf('2026-11-25T21:20:00Z')

@@ -20,7 +20,7 @@ import type { Writers } from '@bursar/intake'
 import { openWriters, recordRules } from '@bursar/intake'
 import { openOAuth, requireNoPublishedSecret } from '@bursar/oauth'
 import type { AuditLog, AuditReport, Spools } from '@bursar/records'
-import { openSpoolsOf, type Store, startAuditReport } from '@bursar/records'
+import { openSpoolsOf, startAuditReport } from '@bursar/records'
 import { apiPage } from './documents/api-page/api-page.ts'
 import { consolePage } from './documents/console/console-page.ts'
 import {

@@ -6,7 +6,7 @@ import { type TestContext, test } from 'node:test'
 import { temporaryFolder } from '../../../test/support/harness.ts'
 import { openDatabase } from '../src/database.ts'
 import { queueTransactions } from '../src/locks.ts'
-import { openConnectionThread } from '../src/thread/connection-thread.ts'
+import { openConnectionThread } from '../src/thread/writer-thread.ts'
 
 const noon = 1_000_000n
 
@@ -144,7 +144,7 @@ test('starts in a program that Node was given as a text', (t) => {
   t.after(() => rmSync(folder, { recursive: true }))
   const path = join(folder, 'thread.db')
   openDatabase(path).close()
-  const from = new URL('../src/thread/connection-thread.ts', import.meta.url)
+  const from = new URL('../src/thread/writer-thread.ts', import.meta.url)
   const script = `import { openConnectionThread } from '${from}'
     const thread = openConnectionThread(${JSON.stringify(path)}, '', () => 0n)
     const [row] = await thread.transact(({ rows }) => rows({ text: 'select 7 as value' }))

@@ -6,7 +6,7 @@ import {
   type ControlledSandbox,
   startControlledSandbox,
 } from '../../../test/support/sandbox-control.ts'
-import type { SampleCustomer } from '../../sandbox/src/world.ts'
+import type { SampleCustomer } from '../../sandbox/src/sample-records.ts'
 import { lawIds } from '../src/laws.ts'
 import { allStatements } from '../src/statements/all-statements.ts'
 import { type VerifyOptions, verifyTarget } from '../src/verify-target.ts'

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { type Clock } from '@bursar/base'
+import type { Clock } from '@bursar/base'
 import {
   contractLimits,
   type Deed,

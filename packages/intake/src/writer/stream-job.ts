@@ -1,4 +1,4 @@
-import { type Config } from '@bursar/base'
+import type { Config } from '@bursar/base'
 import { contractLimits } from '@bursar/contract'
 import type { CustomerKeys, NewAnswer, NewCustomerKey, OnStep } from '@bursar/records'
 import type { ImportReport } from '../files/import-file.ts'

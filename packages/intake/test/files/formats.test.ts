@@ -26,7 +26,8 @@ async function entriesOf(
   const path = join(folder, name)
   writeFileSync(path, content)
   const file = await openRecordFile(path, resourceOf(kind).record, silence)
-  // What is kept for rejected records is tested with them, in packages/cli/test/import-files.test.ts.
+  // What is kept for rejected records is tested with them, in packages/cli/test/import-
+  // files.test.ts.
   return Array.fromAsync(file.entries, ({ raw: _, ...entry }) => entry as Entry)
 }
 

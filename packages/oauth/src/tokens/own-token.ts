@@ -1,5 +1,5 @@
 import { randomUUID, sign } from 'node:crypto'
-import { type Clock, type Granted } from '@bursar/base'
+import type { Clock, Granted } from '@bursar/base'
 import type { Person } from '@bursar/contract'
 import type { Client } from '@bursar/records'
 import { oauthLimits } from '../limits.ts'

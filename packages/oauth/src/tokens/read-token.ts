@@ -1,4 +1,4 @@
-import { type Clock } from '@bursar/base'
+import type { Clock } from '@bursar/base'
 import { contractLimits } from '@bursar/contract'
 import type { Client } from '@bursar/records'
 import { readUncheckedJwt } from './check-jwt.ts'

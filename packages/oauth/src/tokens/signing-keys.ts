@@ -1,5 +1,5 @@
 import { createECDH, createPrivateKey, type KeyObject } from 'node:crypto'
-import { type Keyring, type PurposeKey } from '@bursar/base'
+import type { Keyring, PurposeKey } from '@bursar/base'
 import { importJWK, type JWK } from 'jose'
 import { oauthLimits } from '../limits.ts'
 

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import type { Request, Route } from '@bursar/contract'
-import { problemOf, renderProblem } from '../../../server/src/server/respond.ts'
+import { problemOf, renderProblem } from '../../../server/src/server/problem-of-failure.ts'
 
 /** A minimal HTTP server for the routes. It calls `routes` at each request. */
 export async function listen(routes: () => readonly Route[], port = 0) {

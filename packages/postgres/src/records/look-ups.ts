@@ -1,4 +1,4 @@
-import { type BatchName } from '@bursar/base'
+import type { BatchName } from '@bursar/base'
 import type { Tenant } from '@bursar/contract'
 import {
   lastChange,

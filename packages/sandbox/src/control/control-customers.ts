@@ -16,8 +16,8 @@ import { renderRecord } from '@bursar/intake'
 import { createSampleClient } from '@bursar/oauth'
 import type { SandboxState } from '@bursar/records'
 import type { ServiceParts } from '@bursar/server'
+import { type SampleCustomer, sampleRecords } from '../sample-records.ts'
 import { drawBytes } from '../seeded.ts'
-import { type SampleCustomer, sampleRecords } from '../world.ts'
 
 /** The customers that the sandbox has: those of its clients. */
 export type Customers = {

@@ -3,7 +3,7 @@ import { brotliCompress, constants, gzip, zstdCompress } from 'node:zlib'
 import type { Answer, PublicDocument, Request, Route } from '@bursar/contract'
 import { serverLimits } from '../limits.ts'
 import { type Coding, negotiateCoding } from '../server/content-coding.ts'
-import { unlessMatched } from '../server/respond.ts'
+import { unlessMatched } from '../server/entity-tag.ts'
 
 /** A document, and the codings of it that are in a file. */
 export type StaticDocument = PublicDocument & {

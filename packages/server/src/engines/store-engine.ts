@@ -13,8 +13,8 @@ export type StoreEngine = {
   /** Makes the store where there is nothing of it, if the engine keeps it in files. */
   create(): Promise<void>
   /**
-   * Brings the schema up to date and returns the names of the applied steps. On PostgreSQL this, and
-   * all that follows, needs the URL of the owner, and grants the roles their rights.
+   * Brings the schema up to date and returns the names of the applied steps. On PostgreSQL this,
+   * and all that follows, needs the URL of the owner, and grants the roles their rights.
    */
   migrate(migration: Migration): Promise<readonly string[]>
   /** Checks the schema and what holds the tables. Passes the stored records to `checkRecords`. */

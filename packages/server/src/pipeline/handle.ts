@@ -1,7 +1,7 @@
 import { step, systemTime } from '@bursar/base'
 import type { Answer, Caller, Interfere, Operation, RateLimit, Request } from '@bursar/contract'
 import { serverLimits } from '../limits.ts'
-import { unlessMatched } from '../server/respond.ts'
+import { unlessMatched } from '../server/entity-tag.ts'
 import { bindingOf, closePage, openPage } from './close-page.ts'
 import type { CursorKeys } from './cursor.ts'
 import { watchRight } from './held-right.ts'

@@ -15,7 +15,7 @@ import {
   type WorkInput,
 } from '@bursar/contract'
 import type { Page, Revision, Selection, Store } from '@bursar/records'
-import { isMatch, unlessMatched } from '../server/respond.ts'
+import { isMatch, unlessMatched } from '../server/entity-tag.ts'
 import type { CursorKeys } from './cursor.ts'
 import type { PageCache } from './page-cache.ts'
 import { instantOf } from './past-place.ts'

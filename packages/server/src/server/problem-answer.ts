@@ -7,8 +7,8 @@ import {
   type Route,
 } from '@bursar/contract'
 import { DeedFailed } from '@bursar/records'
+import { problemOf, renderProblem } from './problem-of-failure.ts'
 import { bodyTooLarge } from './refusals.ts'
-import { problemOf, renderProblem } from './respond.ts'
 
 /** The answer to a failure, which the trace notes for the log. */
 export function problemAnswer(

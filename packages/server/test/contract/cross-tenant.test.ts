@@ -16,7 +16,7 @@ import { itemsOf, readAllPages } from '../../../../test/support/read-all-pages.t
 import { resourceOf, rules } from '../../../../test/support/record-store.ts'
 import type { Filter, ListOperation } from '../../../contract/src/operation.ts'
 import { encodeAddress } from '../../../sandbox/src/encode-address.ts'
-import { worldRecords } from '../../../sandbox/src/world.ts'
+import { worldRecords } from '../../../sandbox/src/sample-records.ts'
 
 const service = describeService()
 

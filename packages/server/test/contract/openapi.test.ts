@@ -12,7 +12,9 @@ import { type Document, resolveSchema, type Schema } from '../../../../test/supp
 import { startTestService } from '../../../../test/support/harness.ts'
 import { asOpenApi30 } from '../../src/documents/openapi-3.0.ts'
 
-/** Compares the document with the contract, which packages/verify/src/contract.json states by hand. */
+/**
+ * Compares the document with the contract, which packages/verify/src/contract.json states by hand.
+ */
 
 const service = await startTestService()
 const served = await service.call('/openapi.json', { as: null })

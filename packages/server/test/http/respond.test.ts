@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { NothingChanged, StoreUnavailable } from '@bursar/records'
-import { problemOf } from '../../src/server/respond.ts'
+import { problemOf } from '../../src/server/problem-of-failure.ts'
 
 test('a store that cannot answer is a 503 that says in whole seconds when to try again', () => {
   for (const [failure, seconds] of [

@@ -2,7 +2,7 @@ import type { Clock } from '@bursar/base'
 import type { Transact } from '@bursar/records'
 import { openFurther } from '../database.ts'
 import { openTransactions, queueTransactions } from '../locks.ts'
-import { type ConnectionThread, openConnectionThread } from './connection-thread.ts'
+import { type ConnectionThread, openConnectionThread } from './writer-thread.ts'
 
 /** The connection by which a process writes a database file. It has one queue of transactions. */
 export type FileWriter = { readonly transact: Transact; close(): Promise<void> }

@@ -1,4 +1,4 @@
-import { type Pace } from '@bursar/base'
+import type { Pace } from '@bursar/base'
 import { contractLimits } from '@bursar/contract'
 import { type Entry, parseEntry } from '../../entry.ts'
 import { intakeLimits } from '../../limits.ts'

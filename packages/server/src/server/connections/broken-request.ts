@@ -3,9 +3,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { dateOf, type Logger, limitsOf, systemTime } from '@bursar/base'
 import { type Problem, problem } from '@bursar/contract'
+import { renderProblem } from '../problem-of-failure.ts'
 import { headersTooLarge } from '../refusals.ts'
 import { logRequest } from '../request-log.ts'
-import { renderProblem } from '../respond.ts'
 
 const limits = limitsOf({
   /** How long the answer to a request that is not HTTP may take to reach the caller. */

@@ -1,4 +1,4 @@
-import { type Config } from '@bursar/base'
+import type { Config } from '@bursar/base'
 import {
   asTenant,
   contractLimits,
