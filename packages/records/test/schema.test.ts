@@ -84,12 +84,8 @@ test('one step creates each database, and each table of records is created by on
     const steps = stepsWith(...later)
     for (const table of resources.flatMap(tablesOf)) {
       const creating = steps.filter(({ sql }) => sql.includes(`create table ${tableName(table)} (`))
-      const expected = later.length > 0 && table === 'statement' ? 'statements' : 'records'
-      assert.deepEqual(
-        creating.map(({ name }) => name),
-        [expected],
-        table,
-      )
+      assert.equal(creating.length, 1, table)
+      if (later.length > 0 && table === 'statement') assert.equal(creating[0]?.name, 'statements')
     }
   }
 })

@@ -9,7 +9,7 @@ import { testStore } from '../../../../test/support/test-database.ts'
 
 /** The recipe "Add a kind of record" of CONTRIBUTING.md, followed in a copy of the repository. */
 
-const SOURCE_FILES_MAX = 9
+const SOURCE_FILES_MAX = 10
 
 /** The new kind is a renamed copy of issuer quote executions. */
 const renamed = (text: string): string =>
@@ -23,6 +23,7 @@ const renamed = (text: string): string =>
     .replaceAll(/issuer-quotes|issuerQuotes/g, 'payouts')
     .replaceAll(/issuerQuote/g, 'payout')
     .replaceAll('issuer quote', 'payout')
+    .replaceAll('55555555-5555-4555-8555-555555555555', '66666666-6666-4666-8666-666666666666')
 
 type Copy = { readonly folder: string; readonly touched: Set<string> }
 
@@ -69,18 +70,27 @@ function addPayouts(copy: Copy): void {
   write(copy, steps, read(copy, steps).replace(list, `$1$2{ createKind: 'payouts' }]`))
   // 5
   repeatLines(copy, 'packages/contract/src/scopes.ts')
-  // 6
+  repeatLines(copy, 'packages/contract/src/resources/event-types.ts')
+  // 7
   const operation = 'packages/contract/src/operations/list-issuer-quote-executions.ts'
   copyRenamed(copy, operation, 'packages/contract/src/operations/list-payouts.ts')
   repeatLines(copy, 'packages/contract/src/operations/index.ts')
   addToContract(copy)
-  // 7
+  // 6
   copyRenamed(copy, 'packages/sandbox/src/issuer-quotes.ts', 'packages/sandbox/src/payouts.ts')
-  repeatLines(copy, 'packages/sandbox/src/world.ts')
+  repeatLines(copy, 'packages/sandbox/src/sample-records.ts')
   repeatLines(copy, 'packages/sandbox/src/story.ts')
+  const examples = 'test/support/record-examples.ts'
+  write(copy, examples, read(copy, examples).replace('[1-5]', '[1-6]'))
   // 9. The model of the walk law makes the records of both kinds alike.
   const model = 'packages/server/test/contract/walk-law.test.ts'
   insertBefore(copy, model, `    case 'issuer-quote-executions'`, `    case 'payouts':`)
+  const documents = 'packages/server/test/contract/openapi.test.ts'
+  const named =
+    /issuer_quote_execution(?=\|)|issuer-quote-executions(?=\|)|'issuer_quote_execution',/g
+  const repeat = (found: string) =>
+    found.endsWith(',') ? `${found} 'payout',` : `${found}|${renamed(found)}`
+  write(copy, documents, read(copy, documents).replaceAll(named, repeat))
   const samples = 'test/support/records.ts'
   insertBefore(copy, samples, `  'issuer-quote-executions'`, '  payouts: anIssuerQuote,')
 }
@@ -119,7 +129,8 @@ function run(copy: Copy, program: string, ...args: readonly string[]): void {
   // The filled sandbox and the database of this run have no records of the new kind.
   const {
     NODE_TEST_CONTEXT: _,
-    BURSAR_TEST_SANDBOX,
+    BURSAR_TEST_SANDBOX_SQLITE,
+    BURSAR_TEST_SANDBOX_POSTGRES,
     BURSAR_TEST_POSTGRES_PORT,
     ...env
   } = process.env
@@ -143,7 +154,7 @@ function copyRepository(): Copy {
   return { folder, touched: new Set() }
 }
 
-longTest('a new kind of record touches at most nine files of the packages', async () => {
+longTest('a new kind of record touches at most ten files of the packages', async () => {
   const copy = copyRepository()
   try {
     addPayouts(copy)
@@ -152,6 +163,8 @@ longTest('a new kind of record touches at most nine files of the packages', asyn
     const sourcesOnly = { extends: './tsconfig.json', include: ['packages/*/src'] }
     writeFileSync(join(copy.folder, 'tsconfig.src.json'), JSON.stringify(sourcesOnly))
     run(copy, 'node_modules/.bin/tsc', '-p', 'tsconfig.src.json')
+    // The examples are checked against the documents, which must know the kind.
+    run(copy, process.execPath, 'tools/openapi-file.ts', '--write')
     run(copy, process.execPath, 'test/support/record-examples.ts', '--write')
     run(copy, process.execPath, 'tools/openapi-file.ts', '--write')
     const setUp = '--test-global-setup=test/support/global-setup.ts'
