@@ -13,8 +13,8 @@ import {
   statusGuides,
 } from '@bursar/contract'
 import { bannerOf } from '@bursar/sandbox'
+import { worldRecords } from '../../packages/sandbox/src/sample-records.ts'
 import { fixtureIds } from '../../packages/sandbox/src/story.ts'
-import { worldRecords } from '../../packages/sandbox/src/world.ts'
 import { missingOptional } from '../../tools/complete-lock.ts'
 
 const read = (path: string) => readFileSync(path, 'utf8')
@@ -161,7 +161,7 @@ test('the README lists every operation with its path and scope', () => {
 })
 
 test('every link from a document to a file has a target', () => {
-  const documents = globSync(['*.md', 'docs/**/*.md', 'sdk/*.md'])
+  const documents = globSync(['*.md', 'docs/**/*.md', 'sdk/*.md', 'packages/*/README.md'])
   const broken = documents.flatMap((document) =>
     [...read(document).matchAll(/\]\((?!https?:|#)([^)#]+)[^)]*\)/g)].flatMap(([, target = '']) =>
       existsSync(join(dirname(document), target)) ? [] : [`${document}: ${target}`],
@@ -196,9 +196,12 @@ test('a decision has at most 600 words, and its file name starts with its number
 
 test('every decision that a file names has a page', () => {
   const pages = new Set(globSync('docs/decisions/[0-9]*.md').map((path) => decisionTitle(path)[0]))
-  const files = globSync('{*.md,{docs,src,test,tools,examples,sdk,console}/**/*.{ts,tsx,md,sql}}', {
-    exclude: ['**/node_modules/**'],
-  })
+  const files = globSync(
+    '{*.md,{docs,packages,test,tools,examples,sdk,console}/**/*.{ts,tsx,md,sql}}',
+    {
+      exclude: ['**/node_modules/**'],
+    },
+  )
   const unknown = files.flatMap((file) =>
     [...read(file).matchAll(/\bdecisions?[ /]0*(\d+)/gi)]
       .filter(([, number = '']) => !pages.has(number))
