@@ -2,17 +2,22 @@ import { limitsOf } from '@bursar/base'
 
 /** Limits that several files share, here or in other packages. */
 export const contractLimits = limitsOf({
-  /** Customers and periods that it names, and assets of shortfalls. */
+  /**
+   * Customers and periods that an answer about what needs attention names, and assets of
+   * shortfalls.
+   */
   attentionCustomersMax: 10,
   attentionPeriodsMax: 24,
   startsMax: 20,
-  /** Records of its page: as many as a person looks at. Each is parsed. */
+  /** Records of a page of a list of all customers: as many as a person looks at. Each is parsed. */
   acrossPageMax: 100,
   /** Rows that an integrity check holds in memory at a time: about 1 MB. */
   checkedRowsMax: 500,
-  /** The merge of a stream on PostgreSQL: 5 GB at 20 MB/s. Its customers' records wait for it. */
+  /**
+   * The merge of a stream on PostgreSQL: 5 GB at 20 MB/s. The records of its customers wait for it.
+   */
   streamMergeMs: 300_000,
-  /** Contract, section 8. Statements have the same limit. */
+  /** Records of a page (contract, section 8), and its default. Statements have the same limit. */
   pageSizeMax: 1000,
   pageSizeDefault: 100,
   /** Events of a page, as the public API of this family has it. */

@@ -17,24 +17,23 @@ export const recordsLimits = limitsOf({
   /** The deadline of one quote. */
   quoteIssueMs: 5000,
   /**
-   * Records of one client or customer in a batch, while another one has sent one within a
-   * minute. To store so
-   * many takes about as long as what every commit costs, so the other one waits little longer
-   * than it
-   * would alone.
+   * Records of one client or customer in a batch, while another one has sent one within a minute.
+   * To store so many takes about as long as what every commit costs, so the other one waits little
+   * longer than it would alone.
    */
   recordsPerTurnMax: 16,
   /** The deadline of one record. */
   recordPutMs: 5000,
-  /** The embedded store: how long one waits for the lock of a merge, which may last minutes. */
+  /**
+   * The embedded store: how long a record waits for the lock of a merge, which may last minutes.
+   */
   recordLockedMs: 1000,
   /** How long a record waits at a time, in a session, for a lock that a merge holds. */
   putCustomerMs: 2000,
-  /** What is left of its time for the rest of such a record, once it has its locks. */
+  /** What is left of the time of a record that waited for locks, once it has them. */
   lockedPutMs: 500,
   /**
-   * Entries of the log of changes, or fee quotes, that one step of an erasure reads: 10 to 30
-   * ms.
+   * Entries of the log of changes, or fee quotes, that one step of an erasure reads: 10 to 30 ms.
    */
   erasedEntriesTogether: 5000,
   /** How long an entry may take on the embedded store, as a quote. */

@@ -7,7 +7,7 @@ const limits = limitsOf({
    * priority, and a session for its merge.
    */
   streamsMax: 4,
-  /** Of one client: half of them, so that no client can keep the others waiting. */
+  /** Streams of one client: half of all, so that no client can keep the others waiting. */
   streamsPerClientMax: 2,
   /** Streams that are received, wait or are stored, each with a file: of all clients and of one. */
   streamsHeldMax: 40,

@@ -23,13 +23,15 @@ import {
 } from './stream-job.ts'
 
 const limits = limitsOf({
-  /** The memory of JavaScript in one. It holds some hundred lines at a time, however many come. */
+  /**
+   * The memory of JavaScript in a writer. It holds some hundred lines at a time, however many come.
+   */
   writerMemoryMegabytes: 512,
-  /** Sessions of one with PostgreSQL: its merge, and reads of what is stored. */
+  /** Sessions of a writer with PostgreSQL: its merge, and reads of what is stored. */
   writerSessionsMax: 2,
   /** A stream that is read is ended after so long a silence of its process. */
   writerSilenceMs: 30_000,
-  /** How long one may take to stop. Then it is killed. */
+  /** How long a writer may take to stop. Then it is killed. */
   writerStopMs: 2000,
   /** From the last line to the commit: a wait for the lock, and the merge. */
   writerMergeMs: 360_000,

@@ -5,7 +5,7 @@ import type { StreamJob } from './stream-job.ts'
 import { type Following, startWriter, type WriterProcess } from './writer-process.ts'
 
 const limits = limitsOf({
-  /** How long one of them is kept without a stream: to start one takes half a second. */
+  /** How long a writer is kept without a stream: to start one takes half a second. */
   writerKeptMs: 60_000,
 })
 

@@ -15,13 +15,12 @@ import { giveUpSoon, openPutLocks, openWaitingLocks, refusalOf } from './custome
 
 const limits = limitsOf({
   /**
-   * As `recordsPerTurnMax`: on PostgreSQL a commit costs round trips, and the wait for a
-   * standby.
+   * As `recordsPerTurnMax`: on PostgreSQL a commit costs round trips, and the wait for a standby.
    */
   putsPerTurnMax: 32,
   /** Batches of single records that run at a time, of all kinds. */
   putBatchesMax: 3,
-  /** The part of the sessions of a pool that those batches take at most. */
+  /** The part of the sessions of a pool that batches of single records take at most. */
   putSessionsPart: 0.3,
   /** Bytes of the staging table of single records after which PostgreSQL truncates it. */
   putStagingBytesMax: 4 * 1024 * 1024,

@@ -13,7 +13,10 @@ import type { AuditEntry } from '@bursar/contract'
 import type { AuditHead, AuditLog } from '../audit.ts'
 
 const limits = limitsOf({
-  /** Rows of one such count: clients beyond them are counted together. */
+  /**
+   * Rows of one count of what is too frequent for an entry each. Clients beyond them are counted
+   * together.
+   */
   auditCountsMax: 1000,
 })
 

@@ -7,9 +7,8 @@ import type { PutOutcomes } from './put-batch.ts'
 
 const limits = limitsOf({
   /**
-   * For how many customers records wait so: with those that wait in a batch, half of the
-   * sessions of a
-   * pool.
+   * For how many customers records wait so: with those that wait in a batch, half of the sessions
+   * of a pool.
    */
   lockedCustomersAwaitedMax: 4,
   /** Records that wait for locked customers, as many as wait for a commit. */

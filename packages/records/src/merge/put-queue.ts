@@ -21,8 +21,7 @@ const limits = limitsOf({
   /** For so long a client or customer that has sent a record has turns of its own. */
   recordTurnsRememberedMs: 60_000,
   /**
-   * A batch begins beside others if the last one has run for so long: one commit that waits for
-   * the
+   * A batch begins beside others if the last one has run for so long: one commit that waits for the
    * disk holds up no others, and those that are quick stay large.
    */
   putsBesideMs: 20,
