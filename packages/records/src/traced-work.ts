@@ -61,5 +61,6 @@ function tableIn(text: string): string | undefined {
 
 const withTable = new Set(['SELECT', 'INSERT', 'UPDATE', 'DELETE'])
 const written = /\b(insert(?= into)|(?<!for )update|delete(?= from))\b/i
-/** Neither a function of SQLite nor a subquery. */
-const tables = /\b(?:from|into|update|join)\s+(?:([a-z_]+)\.)?(?!json_each\b|lateral\b)([a-z_]+)/gi
+/** Neither a function of SQLite nor a subquery, nor what a value `is distinct from`. */
+const tables =
+  /(?<!distinct )\b(?:from|into|update|join)\s+(?:([a-z_]+)\.)?(?!json_each\b|lateral\b)([a-z_]+)/gi
