@@ -217,7 +217,9 @@ describe('a cancelled stream', () => {
     const { id } = await newest(({ state }) => state === 'receiving', branch)
     const asked = await call(`/${id}`, 'DELETE', branch)
     assert.equal(asked.status, 202, asked.text)
-    assert.deepEqual([asked.body.id, asked.body.state], [id, 'receiving'])
+    assert.equal(asked.body.id, id)
+    // The answer may already tell of the end.
+    assert.match(asked.body.state, /^(receiving|cancelled)$/)
     assert.equal(typeof asked.body.cancel_requested_at, 'string')
     const answer = await stream.answer
     assert.equal(answer.status, 409)
