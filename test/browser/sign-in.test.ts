@@ -16,7 +16,9 @@ import { axeFaults, browserTest, consolePage } from './support/browse.ts'
 const account = `#/record/fiat-accounts/${fixtureIds['fiat-accounts']}?customer=acme`
 
 async function providerWorld(context: Cleanups, tokenLife = '300') {
-  const issuer = await startProcess(context, '../../browser/support/oidc-process.ts', [tokenLife])
+  const issuer = await startProcess(context, '../../../../test/browser/support/oidc-process.ts', [
+    tokenLife,
+  ])
   const all = ['look_up', 'see_full', 'export']
   const people = {
     clientId: 'console',

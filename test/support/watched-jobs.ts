@@ -4,7 +4,7 @@ const jobs = new Set<string>()
 let isWatched = false
 
 /**
- * Follows what begins again by itself: an interval, or a job of `platform/schedule.ts`. One that a
+ * Follows what begins again by itself: an interval, or a job of `base/src/schedule.ts`. One that a
  * file leaves behind works, and counts as a timer, beside the tests of every later file.
  */
 export function watchJobs(): void {
@@ -24,7 +24,7 @@ export function watchJobs(): void {
     every: (ms: number, run: () => void) => watch(every(ms, run), placeOf()),
     after: (ms: number, run: () => void) => {
       const place = placeOf()
-      if (!place.includes('platform/schedule.ts')) return after(ms, run)
+      if (!place.includes('base/src/schedule.ts')) return after(ms, run)
       return watch(
         after(ms, () => {
           jobs.delete(place)

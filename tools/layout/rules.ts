@@ -56,7 +56,6 @@ export const keptSmall: Readonly<Record<string, string>> = {
   'packages/fees/src/sources/networks/': 'one file for each family of networks',
   'packages/server/src/pipeline/': 'a step of the pipeline',
   'packages/server/src/server/': 'one thing that every request or answer passes',
-  'packages/intake/src/requests/precondition.ts': 'If-Match and If-None-Match of every write',
   'packages/sandbox/src/deposit-instructions.ts': 'one file for each kind of record',
   'packages/sandbox/src/issuer-quotes.ts': 'one file for each kind of record',
   'packages/sandbox/src/testing/sandbox-process.ts':
