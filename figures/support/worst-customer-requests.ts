@@ -1,3 +1,4 @@
+import '@bursar/server'
 import { limitNamed } from '@bursar/base'
 import type { ListOperation } from '@bursar/contract'
 import { lists } from '../../test/support/operation-calls.ts'

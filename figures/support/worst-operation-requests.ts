@@ -1,3 +1,4 @@
+import '@bursar/server'
 import { gzipSync } from 'node:zlib'
 import { limitNamed } from '@bursar/base'
 import type { ArrayField, Field, Operation } from '@bursar/contract'

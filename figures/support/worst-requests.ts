@@ -1,3 +1,4 @@
+import '@bursar/server'
 import { limitNamed } from '@bursar/base'
 
 /** A request of the largest accepted size, in a shape that costs much to read. */

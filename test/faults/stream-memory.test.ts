@@ -1,3 +1,4 @@
+import '@bursar/intake'
 import assert from 'node:assert/strict'
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { request } from 'node:http'

@@ -1,3 +1,4 @@
+import '../../packages/cli/src/processes/stream-writer.ts'
 import assert from 'node:assert/strict'
 import { randomInt } from 'node:crypto'
 import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'

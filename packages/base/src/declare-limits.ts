@@ -21,7 +21,7 @@ export function limitsOf<Name extends string>(
 /** Throws for a limit that no loaded file declares. */
 export function limitNamed(name: string): number {
   const value = declared.get(name)?.[name]
-  if (value === undefined) throw new Error(`no limit is called ${name}`)
+  if (value === undefined) throw new Error(`no file that is loaded has a limit ${name}`)
   return value
 }
 
