@@ -40,3 +40,18 @@ test('the first that fails is named, and its transaction is over', async () => {
     assert.equal(row?.three, 3n, text)
   }
 })
+
+test('each that fails after the first one names it, until the transaction is over', async () => {
+  await connection.execute('begin')
+  const sent = ['select 1 / 0', 'select 2', 'select 3'].map((text) => connection.rows({ text }))
+  for (const one of await Promise.allSettled(sent)) {
+    assert.deepEqual(
+      [one.status, one.status === 'rejected' && one.reason.code],
+      ['rejected', '22012'],
+    )
+  }
+  await connection.execute('rollback')
+  const [row] = await connection.rows({ text: 'select 4 as four' })
+  assert.equal(row?.four, 4n)
+  await assert.rejects(connection.rows({ text: 'select nothing' }), { code: '42703' })
+})

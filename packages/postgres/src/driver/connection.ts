@@ -2,7 +2,7 @@ import type { Writable } from 'node:stream'
 import { type Config, pageBuffers, type ServerAddress } from '@bursar/base'
 import { inStatement, type NamedRow, type Statement } from '@bursar/records'
 import postgres from 'postgres'
-import { sessionLost, unavailable } from './failure.ts'
+import { isAborted, sessionLost, unavailable } from './failure.ts'
 import { preparePassword } from './prepare-password.ts'
 import { pinnedSettings } from './required-settings.ts'
 import { sessionSocket } from './session-socket.ts'
@@ -57,14 +57,21 @@ export function openConnection(address: ServerAddress, options: SessionOptions):
   const { sql } = session
   const run = <T>(text: string, begin: () => Promise<T>): Promise<T> =>
     inStatement('postgresql', text, () => runOpen(begin))
+  /** Why the server refuses every statement of its transaction, if it does. */
+  let failure: unknown
   const runOpen = async <T>(begin: () => Promise<T>): Promise<T> => {
     // The library would reconnect, and would retry for ever if the session was destroyed.
     if (session.isBroken()) throw sessionLost()
     try {
-      return await session.settle(begin())
+      const result = await session.settle(begin())
+      failure = undefined
+      return result
     } catch (error) {
       if (!(error instanceof postgres.PostgresError)) session.destroy()
-      throw error
+      // Of statements that were sent together, the first that fails says why. Somebody may see the
+      // failure of a later one before.
+      if (!isAborted(error)) failure = error
+      throw failure ?? error
     }
   }
   const send = ({ text, values = [], prepare: isFrequent = false }: Statement) => {

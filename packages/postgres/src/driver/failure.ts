@@ -73,6 +73,9 @@ export function isPassing(error: unknown): boolean {
 /** A statement has waited for a lock as long as its transaction allows. */
 export const isLockTimeout = (error: unknown): boolean => codeOf(error) === '55P03'
 
+/** An earlier statement of the transaction has failed. */
+export const isAborted = (error: unknown): boolean => codeOf(error) === '25P02'
+
 /** The server has ended a statement, most often at its deadline. */
 export const isEnded = (error: unknown): boolean => codeOf(error) === '57014'
 
