@@ -12,10 +12,11 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join, relative } from 'node:path'
+import { join, relative } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import type { Metafile, Plugin } from 'esbuild'
+import { filesBehind, namesIn } from './layout/doors.ts'
 
 /**
  * Builds what npm publishes: the program with its libraries in one script, because Node strips no
@@ -55,13 +56,7 @@ const pastDoors = (text: string): string =>
       const files = filesBehind(fileURLToPath(import.meta.resolve(door)))
       const byFile = Map.groupBy(
         names.split(',').filter((name) => name.trim() !== ''),
-        (name) =>
-          files.get(
-            name
-              .trim()
-              .replace(/^type /, '')
-              .replace(/ as .*$/, ''),
-          ),
+        (name) => files.get(namesIn(name)[0] ?? ''),
       )
       return byFile.has(undefined)
         ? whole
@@ -69,18 +64,6 @@ const pastDoors = (text: string): string =>
             .map(([file, own]) => `${word} ${type}{${own}} from ${JSON.stringify(file)}`)
             .join(';')
     },
-  )
-
-/** The file of each name that a door hands on. */
-const filesBehind = (door: string): ReadonlyMap<string, string> =>
-  new Map(
-    readFileSync(door, 'utf8')
-      .matchAll(/^export (?:type )?\{([^}]*)\} from '([^']+)'/gm)
-      .flatMap(([, names = '', from = '']) =>
-        names
-          .split(',')
-          .map((name) => [name.trim().replace(/^type /, ''), join(dirname(door), from)] as const),
-      ),
   )
 
 /** The program is made of modules, so CommonJS starts a sandbox in a separate process. */

@@ -1,5 +1,6 @@
 import { globSync, readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
+import { filesBehind, namesIn } from './layout/doors.ts'
 import { consoleRows, entryNames, floors, keptSmall, type Rows } from './layout/rules.ts'
 
 /**
@@ -29,6 +30,9 @@ const timeFile = 'packages/base/src/time.ts'
 /** The one file that names the jobs which run on timers. */
 const jobsFile = 'packages/base/src/background.ts'
 
+/** A file of this repository, as an import names it once its path is whole. */
+const ofRepository = /^(packages|test|bench|tools|console|sdk)\//
+
 const FOLDER_FILES_MAX = 12
 const FILE_LINES_MAX = 250
 const SMALL_FILE_LINES = 40
@@ -36,6 +40,8 @@ const SMALL_FILE_LINES = 40
 const everywhere = globSync('{packages,console,sdk,test,figures,bench,tools}/**/*.{ts,tsx}', {
   exclude: ['**/node_modules/**'],
 }).toSorted()
+const textOf = new Map(everywhere.map((file) => [file, readFileSync(file, 'utf8')]))
+const read = (file: string): string => textOf.get(file) ?? ''
 const files = everywhere.filter((file) => rootOf(file) !== undefined)
 const serviceFiles = files.filter((file) => file.startsWith('packages/'))
 const doorFiles = readDoors()
@@ -68,8 +74,7 @@ for (const warning of warnings) process.stderr.write(`warning: ${warning}\n`)
 process.exitCode = faults.length === 0 ? 0 : 1
 
 function readImports(file: string): readonly string[] {
-  const text = readFileSync(file, 'utf8')
-  return [...text.matchAll(/(?:^|[\s;}])(?:from|import)\s*\(?\s*'([^']+)'/g)].map(
+  return [...read(file).matchAll(/(?:^|[\s;}])(?:from|import)\s*\(?\s*'([^']+)'/g)].map(
     ([, specifier = '']) =>
       specifier.startsWith('.') ? join(dirname(file), specifier) : specifier,
   )
@@ -83,8 +88,8 @@ function rootOf(file: string): string | undefined {
 /** What the packages export, by their `package.json`. */
 function readDoors(): ReadonlySet<string> {
   const doors = globSync('packages/*/package.json').flatMap((file) => {
-    const { exports } = JSON.parse(readFileSync(file, 'utf8'))
-    return Object.values<string>(exports).map((door) => join(dirname(file), door))
+    const { exports } = readJson<{ readonly exports: Pins }>(file)
+    return Object.values(exports).map((door) => join(dirname(file), door))
   })
   return new Set(doors)
 }
@@ -102,7 +107,7 @@ function directionFaults(file: string): string[] {
       const isBelow = floor >= 0 && floor < own
       return isBelow ? [] : [`${file}: ${root} must not import ${target}, which is not below it`]
     }
-    if (!/^(packages|test|bench|tools|console|sdk)\//.test(target)) {
+    if (!ofRepository.test(target)) {
       const isForeign = webFramework.test(target) && !knowsWebFramework.test(file)
       return isForeign ? [`${file}: only packages/server may import ${target}`] : []
     }
@@ -134,7 +139,7 @@ function doorFaults(name: string): string[] {
   const outside = everywhere.filter((file) => !file.startsWith(`packages/${name}/`))
   const used = new Set(outside.flatMap((file) => namesFrom(file, `@bursar/${name}`)))
   return doors.flatMap((door) =>
-    exportedBy(door)
+    [...filesBehind(door).keys()]
       .filter((exported) => !used.has(exported))
       .map((exported) => `${door}: exports ${exported}, which no other package uses`),
   )
@@ -154,7 +159,7 @@ function dependencyFaults(name: string): string[] {
   )
   const ofPackage = files.filter((file) => file.startsWith(`packages/${name}/src/`))
   const imported = ofPackage.flatMap((file) => importsOf.get(file) ?? []).flatMap(libraryOf)
-  const text = ofPackage.map((file) => readFileSync(file, 'utf8')).join('')
+  const text = ofPackage.map(read).join('')
   return [
     ...[...new Set(imported)]
       .filter((library) => !(library in dependencies))
@@ -178,33 +183,12 @@ function readJson<T>(file: string): T {
 /** `jose` of `jose/errors`, and nothing of a file or of a module of Node. */
 function libraryOf(specifier: string): string[] {
   const [found] = /^(@[\w-]+\/)?[\w-]+(?=\/|$)/.exec(specifier) ?? []
-  const isFile = /^(packages|test|bench|tools|console|sdk)\//.test(specifier)
-  return found === undefined || isFile ? [] : [found]
-}
-
-/** The names that a door hands on from files of its package. */
-function exportedBy(door: string): readonly string[] {
-  return readFileSync(door, 'utf8')
-    .matchAll(/^export (?:type )?\{([^}]*)\} from/gm)
-    .flatMap(([, names = '']) => namesIn(names))
-    .toArray()
-}
-
-function namesIn(list: string): readonly string[] {
-  return list
-    .split(',')
-    .map((one) =>
-      one
-        .trim()
-        .replace(/^type /, '')
-        .replace(/(:| as ).*$/, ''),
-    )
-    .filter((one) => one !== '')
+  return found === undefined || ofRepository.test(specifier) ? [] : [found]
 }
 
 /** The names that a file imports or reads from modules whose specifier begins so. */
 function namesFrom(file: string, specifier: string): readonly string[] {
-  const text = readFileSync(file, 'utf8')
+  const text = read(file)
   const listed = [
     ...text.matchAll(/(?:import|export) (?:type )?\{([^}]*)\} from '([^']+)'/g),
     ...text.matchAll(/const \{([^}]*)\} = await import\('([^']+)'\)/g),
@@ -252,13 +236,14 @@ function smallFileWarnings(): string[] {
 /** The catalogue of problems decides on statuses. */
 function problemFaults(file: string): string[] {
   const catalogue = 'packages/contract/src/problem.ts'
-  return file === catalogue || !readFileSync(file, 'utf8').includes('new Problem(')
+  return file === catalogue || !read(file).includes('new Problem(')
     ? []
     : [`${file}: take a problem of ${catalogue}, which decides on its status`]
 }
+
 /** A literal that is spread into a literal only keeps a line short. */
 function spreadFaults(file: string): string[] {
-  return readFileSync(file, 'utf8')
+  return read(file)
     .split('\n')
     .flatMap((line, at) =>
       /^\s*\.\.\.(\{.*\},|\[.*\],|\{)$/.test(line)
@@ -270,8 +255,10 @@ function spreadFaults(file: string): string[] {
 /** A job on a timer has its name in one file, which starts it. */
 function timerFaults(file: string): string[] {
   if (file === jobsFile || file === timeFile) return []
-  const text = readFileSync(file, 'utf8')
-  const isJob = /import \{[^}]*\brepeat\b[^}]*\} from '[^']*schedule\.ts'/.test(text)
+  const text = read(file)
+  const isJob = /import \{[^}]*\brepeat\b[^}]*\} from '(?:[^']*schedule\.ts|@bursar\/base)'/.test(
+    text,
+  )
   return [
     ...(isJob ? [`${file}: name the job in ${jobsFile}, which starts its timer`] : []),
     ...[
@@ -287,7 +274,7 @@ function realTimeFaults(file: string): string[] {
   const isOfGate =
     /^(packages\/[^/]+\/)?test\//.test(file) && !/^test\/(faults|release)\//.test(file)
   if (!isOfGate || file === 'test/support/until.ts') return []
-  const names = readFileSync(file, 'utf8').match(realTimeNames) ?? []
+  const names = read(file).match(realTimeNames) ?? []
   return [...new Set(names)].map(
     (name) => `${file}: names ${name}; wait for a condition with test/support/until.ts`,
   )
@@ -296,8 +283,7 @@ function realTimeFaults(file: string): string[] {
 /** The client has a small file of its own, since it imports nothing from the program. */
 function clientTimeFaults(file: string): string[] {
   const own = 'sdk/src/system-time.ts'
-  const names =
-    file === own || isGenerated.test(file) ? [] : readFileSync(file, 'utf8').match(realTimeNames)
+  const names = file === own || isGenerated.test(file) ? [] : read(file).match(realTimeNames)
   return [...new Set(names)].map((name) => `${file}: names ${name}; only ${own} names real time`)
 }
 
@@ -306,9 +292,8 @@ function groupFaults(): string[] {
   const ran = globSync('{test,packages/*/test}/groups/*.test.ts').flatMap((group) => {
     const cwd = dirname(dirname(group))
     const [, store = '', list = ''] =
-      /runGroup\(\s*import\.meta,\s*'(\w+)',([^)]*(?:\([^)]*\)[^)]*)*)\)\s*$/.exec(
-        readFileSync(group, 'utf8'),
-      ) ?? []
+      /runGroup\(\s*import\.meta,\s*'(\w+)',([^)]*(?:\([^)]*\)[^)]*)*)\)\s*$/.exec(read(group)) ??
+      []
     return [...list.matchAll(/'([^']+)'/g)].flatMap(([, pattern = '']) =>
       globSync(pattern, { cwd }).map((file) => `${store} ${join(cwd, file)}`),
     )
@@ -353,5 +338,5 @@ function folderWarnings(): string[] {
 }
 
 function linesOf(file: string): number {
-  return readFileSync(file, 'utf8').split('\n').length - 1
+  return read(file).split('\n').length - 1
 }
