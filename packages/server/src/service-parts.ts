@@ -4,7 +4,6 @@ import {
   type RequestMinutes,
   usableMemory,
 } from '@bursar/base'
-import type { RecordRules } from '@bursar/contract'
 import {
   type Caller,
   ingestOperations,
@@ -12,15 +11,19 @@ import {
   type OperatorPrincipal,
   operations,
   type Principal,
+  type RecordRules,
   type Route,
 } from '@bursar/contract'
-import type { Fees } from '@bursar/fees'
-import { openFees } from '@bursar/fees'
-import type { Writers } from '@bursar/intake'
-import { openWriters, recordRules } from '@bursar/intake'
+import { type Fees, openFees } from '@bursar/fees'
+import { openWriters, recordRules, type Writers } from '@bursar/intake'
 import { openOAuth, requireNoPublishedSecret } from '@bursar/oauth'
-import type { AuditLog, AuditReport, Spools } from '@bursar/records'
-import { openSpoolsOf, startAuditReport } from '@bursar/records'
+import {
+  type AuditLog,
+  type AuditReport,
+  openSpoolsOf,
+  type Spools,
+  startAuditReport,
+} from '@bursar/records'
 import { apiPage } from './documents/api-page/api-page.ts'
 import { consolePage } from './documents/console/console-page.ts'
 import {
@@ -47,7 +50,7 @@ import { openUnsentAnswers, unsentBoundsWithin } from './server/connections/unse
 import type { Served } from './server/request-log.ts'
 import type { ServiceDeps } from './service-deps.ts'
 import { startServiceGauges } from './service-gauges.ts'
-import { startStoreJobs } from './service-jobs.ts'
+import type { startStoreJobs } from './service-jobs.ts'
 import { openServiceMetrics } from './service-metrics.ts'
 import { openServiceStores } from './stores.ts'
 import { customerReads, customerWorks } from './works/customer-works.ts'
@@ -73,7 +76,7 @@ type Opened = Given &
   ReturnOf<typeof openMeasures> &
   ReturnOf<typeof openStores> &
   ReturnOf<typeof openFeeSources> &
-  ReturnOf<typeof startJobs> &
+  ReturnOf<typeof startStoreJobs> &
   ReturnOf<typeof openAudit> &
   ReturnOf<typeof openTokens> &
   ReturnOf<typeof extend> &
@@ -112,9 +115,6 @@ export function openFeeSources(
   closing.defer(fees.close)
   return { fees, feeBasis: fees.current }
 }
-
-export const startJobs = (parts: WithStores, closing: AsyncDisposableStack) =>
-  startStoreJobs(parts, closing)
 
 export async function openAudit(
   { stores, keyring, config, ...parts }: WithStores,
@@ -178,9 +178,8 @@ export function openIntake(
 
 export function startGauges(parts: Opened, closing: AsyncDisposableStack) {
   const { measured, servesOperator, quotes, imports } = parts
-  if (measured.read === undefined) return {}
   const stored = servesOperator ? { quotes: quotes.operator, imports } : undefined
-  closing.defer(startServiceGauges({ ...parts, stored }))
+  if (measured.read !== undefined) closing.defer(startServiceGauges({ ...parts, stored }))
   return {}
 }
 

@@ -5,6 +5,7 @@ import type { Life } from './documents/readiness.ts'
 import { partsOf } from './parts.ts'
 import type { Server } from './server/build-server.ts'
 import type { ServiceDeps, ServiceExtension } from './service-deps.ts'
+import { startStoreJobs } from './service-jobs.ts'
 import {
   composeRoutes,
   extend,
@@ -20,7 +21,6 @@ import {
   openStores,
   openTokens,
   startGauges,
-  startJobs,
 } from './service-parts.ts'
 
 /** A running service: the composition root that `startService` opens. */
@@ -51,7 +51,7 @@ export async function startService(sources: ServiceDeps): Promise<Service> {
     .add(openMeasures)
     .add(openStores)
     .add(openFeeSources)
-    .add(startJobs)
+    .add(startStoreJobs)
     .add(openAudit)
     .add(openTokens)
     .add(extend)
