@@ -40,7 +40,7 @@ export const contractLimits = limitsOf({
   customersPageMax: 100,
   /** How long a check of `doctor` may take, before it counts as failed. */
   doctorCheckMs: 15_000,
-  /** A listener closes after this time, whoever still connects. */
+  /** A listener closes after this time, even if somebody still connects. */
   listenerSettleMsMax: 2000,
   /** After the listener has closed, requests in flight have this long to finish. */
   drainTimeoutMs: 10_000,

@@ -31,8 +31,8 @@ const PAUSE_MS = 5
 
 /**
  * Pino's own destination over a descriptor whose writes do not wait. While nobody reads it, lines
- * wait up to a bound, and further ones are dropped. `noteDropped` is told their number once the
- * reader has taken what waits. Only the end of the process waits, and not long.
+ * wait up to a bound, and further ones are dropped. `noteDropped` gets their number once the reader
+ * has taken what waits. Only the end of the process waits, and not long.
  */
 export function openLogOutput(
   noteDropped: (count: number) => void,
@@ -48,7 +48,7 @@ export function openLogOutput(
       minLength: WRITE_BYTES_MAX - 1,
       maxWrite: WRITE_BYTES_MAX,
       maxLength: limits.logWaitingBytesMax,
-      // It would hold the event loop for a pause. Without one, the fault is told.
+      // A pause would hold the event loop. Without one, the destination emits the error.
       retryEAGAIN: () => false,
     })
     lines.on('drop', () => {
