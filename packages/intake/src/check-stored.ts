@@ -1,6 +1,5 @@
 import { attempt, printInstant } from '@bursar/base'
-import type { RecordInput, Resource } from '@bursar/contract'
-import { contractLimits } from '@bursar/contract'
+import { contractLimits, type RecordInput, type Resource } from '@bursar/contract'
 import {
   comesAfter,
   type RowKey,

@@ -1,7 +1,6 @@
 import { limitsOf, systemTime } from '@bursar/base'
 import type { AuditEntry } from '@bursar/contract'
-import type { AuditLine, AuditPart, AuditReader } from '@bursar/records'
-import { recordsLimits } from '@bursar/records'
+import { type AuditLine, type AuditPart, type AuditReader, recordsLimits } from '@bursar/records'
 import { parseEntry } from './parse-entry.ts'
 
 const limits = limitsOf({

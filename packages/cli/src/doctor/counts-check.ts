@@ -1,6 +1,5 @@
 import { type Check, commandHint, counted, type Finding, printable, systemTime } from '@bursar/base'
-import type { OperatorRecords, WrongCount } from '@bursar/records'
-import { recordsLimits } from '@bursar/records'
+import { type OperatorRecords, recordsLimits, type WrongCount } from '@bursar/records'
 import { cliLimits } from '../limits.ts'
 import type { UsingRecords } from './using-records.ts'
 

@@ -1,6 +1,5 @@
 import { type Check, counted, type Finding, printable, systemTime } from '@bursar/base'
-import type { HeldFault, OperatorRecords } from '@bursar/records'
-import { recordsLimits } from '@bursar/records'
+import { type HeldFault, type OperatorRecords, recordsLimits } from '@bursar/records'
 import { cliLimits } from '../limits.ts'
 import type { UsingRecords } from './using-records.ts'
 

@@ -1,6 +1,5 @@
 import { type Check, commandHint, counted, type Finding, limitsOf } from '@bursar/base'
-import type { Resource } from '@bursar/contract'
-import { contractLimits } from '@bursar/contract'
+import { contractLimits, type Resource } from '@bursar/contract'
 import { type OperatorRecords, type RowKey, rowFaults } from '@bursar/records'
 import type { UsingRecords } from './using-records.ts'
 

@@ -1,15 +1,15 @@
 import { counted } from '@bursar/base'
 import type { RecordFault, RecordRules, Resource } from '@bursar/contract'
-import type {
-  ClientOrigin,
-  FoundFaults,
-  ImportOrigin,
-  LineFault,
-  LoadOptions,
-  MergeOptions,
-  RecordLoad,
+import {
+  type ClientOrigin,
+  type FoundFaults,
+  type ImportOrigin,
+  type LineFault,
+  type LoadOptions,
+  type MergeOptions,
+  type RecordLoad,
+  recordsLimits,
 } from '@bursar/records'
-import { recordsLimits } from '@bursar/records'
 import type { RecordCheck } from '../check.ts'
 import type { Entry } from '../entry.ts'
 import type { Oddity } from '../odd-values.ts'

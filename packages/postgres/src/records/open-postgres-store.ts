@@ -1,6 +1,5 @@
 import { type Clock, getOrInsert, limitsOf, openBackground, openLog } from '@bursar/base'
-import type { Resource } from '@bursar/contract'
-import { contractLimits } from '@bursar/contract'
+import { contractLimits, type Resource } from '@bursar/contract'
 import {
   openRecords,
   openSeals,

@@ -1,6 +1,5 @@
 import { limitsOf, turn } from '@bursar/base'
-import type { Resource } from '@bursar/contract'
-import { contractLimits } from '@bursar/contract'
+import { contractLimits, type Resource } from '@bursar/contract'
 import type { Dialect } from '../dialect.ts'
 import { bodyChecksum } from '../integrity/checksum.ts'
 import { recordsLimits } from '../limits.ts'

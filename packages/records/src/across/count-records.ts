@@ -1,6 +1,5 @@
 import { largest, smallest, systemTime, turn } from '@bursar/base'
-import type { Resource } from '@bursar/contract'
-import { contractLimits } from '@bursar/contract'
+import { contractLimits, type Resource } from '@bursar/contract'
 import type { Dialect } from '../dialect.ts'
 import { recordsLimits } from '../limits.ts'
 import { positionMicros } from '../position.ts'

@@ -1,6 +1,5 @@
 import { printInstant } from '@bursar/base'
-import type { AuditActor, OperatorWork, Resource } from '@bursar/contract'
-import { contractLimits } from '@bursar/contract'
+import { type AuditActor, contractLimits, type OperatorWork, type Resource } from '@bursar/contract'
 import { readPlaceOf, readPosition } from '../position.ts'
 import type { RecordRead, RecordReads } from '../record-reads.ts'
 import type { Store } from '../records.ts'

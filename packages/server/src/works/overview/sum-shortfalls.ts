@@ -17,8 +17,7 @@ import {
   type RecordInput,
   statementOrders,
 } from '@bursar/contract'
-import type { AcrossPlace, AcrossRecords } from '@bursar/records'
-import { recordsLimits } from '@bursar/records'
+import { type AcrossPlace, type AcrossRecords, recordsLimits } from '@bursar/records'
 
 type Asked = {
   readonly customerId: string | undefined

@@ -1,6 +1,5 @@
 import { type Background, type Logger, limitsOf, printInstant } from '@bursar/base'
-import type { FeeQuoteStore } from '@bursar/records'
-import { recordsLimits } from '@bursar/records'
+import { type FeeQuoteStore, recordsLimits } from '@bursar/records'
 
 const limits = limitsOf({
   /** A batch takes a few milliseconds, and requests are served in the pause after it. */
