@@ -38,8 +38,10 @@ export function openSqliteAudit(
       append: async (lines, deadline) => {
         // A trigger may delete what was inserted, which the insert does not tell.
         const stored = await writer.transact(async (session) => {
-          await session.rows(insertLines(dialect, lines))
-          const [row = {}] = await session.rows(countLines(dialect, lines))
+          const [, [row = {}]] = await Promise.all([
+            session.rows(insertLines(dialect, lines)),
+            session.rows(countLines(dialect, lines)),
+          ])
           return Number(whole(row, 'stored'))
         }, deadline)
         confirmIntact()

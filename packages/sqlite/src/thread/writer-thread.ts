@@ -48,6 +48,8 @@ export type ConnectionThread = Connection & {
 export function openConnectionThread(path: string, setup: string, clock: Clock): ConnectionThread {
   let thread: Thread | undefined
   let isOpen = true
+  /** Whether another process held the lock when a transaction last began. */
+  let wasRefused = false
   const running = (): Thread => {
     if (thread?.isAlive() !== true) thread = startThread(path, setup)
     return thread
@@ -56,9 +58,20 @@ export function openConnectionThread(path: string, setup: string, clock: Clock):
     isOpen: () => isOpen,
     transact: async (work) => {
       const call = traced(running().call)
-      await call({ does: 'begin', at: clock() })
+      const begun = call({ does: 'begin', at: clock() })
+      begun.then(
+        () => {
+          wasRefused = false
+        },
+        () => {
+          wasRefused = true
+        },
+      )
       let isOver = false
       try {
+        // The first statements go with it in one message: without the lock each fails as it does.
+        // To send them for nothing takes time, so they wait while another process has the lock.
+        await (wasRefused ? begun : undefined)
         const result = await work(
           sessionOver((one) => (isOver ? Promise.reject(transactionOver()) : call(one))),
         )
@@ -150,7 +163,8 @@ function startThread(path: string, setup: string): Thread {
       if (ended !== undefined) return Promise.reject(ended)
       const answered = Promise.withResolvers<unknown>()
       unanswered.push(answered)
-      if (calls.push(one) === 1) queueMicrotask(send)
+      // What the answers of this turn lead to goes in one message, since each wakes a thread.
+      if (calls.push(one) === 1) queueMicrotask(() => process.nextTick(send))
       return answered.promise
     },
     close: async () => {
