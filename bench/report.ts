@@ -32,6 +32,14 @@ export async function report(row: Row, rounds: number): Promise<void> {
   for (let round = 0; round < (row.rounds ?? rounds); round += 1) {
     measured.push(await row.measure(round))
   }
+  reportMeasured(row, measured)
+}
+
+/** Prints what the rounds of a row measured. */
+export function reportMeasured(
+  row: Omit<Row, 'measure' | 'rounds'>,
+  measured: readonly Measured[],
+): void {
   const ratios = measured.map(({ ours, theirs }) => ours / theirs)
   const ratio = median(ratios)
   const [least, most] = [Math.min(...ratios), Math.max(...ratios)]

@@ -86,7 +86,7 @@ async function startBareToken(
   return await startProcess(['bench/servers/bare-token-server.ts', answer])
 }
 
-function quoteBody(at: number): string {
+export function quoteBody(at: number): string {
   const payload = Buffer.alloc(32, 7)
   payload.writeUInt32BE(at + 1)
   return JSON.stringify({
