@@ -89,6 +89,13 @@ function someRecords({ random }: Writer, kind: Kind, recordsMax: number): Record
   })
 }
 
+/**
+ * A record waits for other writers of its customer for 4 s at most. A database beside other work
+ * may be late, which is no deadlock: PostgreSQL counts those.
+ */
+const isLate =
+  /^(another writer is changing records|the database did not answer|the time for a request was over)/
+
 async function call(writer: Writer, method: string, path: string, body?: string): Promise<Called> {
   const { url, token, statuses } = writer
   const options = { token, method, ...(body !== undefined && { body }) }
@@ -160,9 +167,6 @@ test('writers of the same customers and values meet no deadlock on PostgreSQL', 
     }
     // No level switches the heads of the audit log off.
     if (msg === 'audit head') return
-    // A record waits for other writers of its customer for 4 s at most. A database beside other
-    // work may be late, which is no deadlock: PostgreSQL counts those.
-    const isLate = /^(another writer is changing records|the database did not answer)/
     if (!isLate.test(err?.message ?? '')) errors.push(line)
   }
   for (const port of ports) {

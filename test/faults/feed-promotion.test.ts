@@ -60,14 +60,16 @@ test('followers miss nothing and see nothing twice when a synchronous standby is
     }
   }
   const writing = Promise.all(Array.from({ length: WRITERS }, (_, at) => write(at)))
-  writing.catch(() => undefined)
+  /** Fails as soon as a writer does. */
+  const whileWriting = (what: string, holds: () => boolean) =>
+    Promise.race([untilHolds(what, holds), writing])
   const seen = () => followers.reduce((sum, follower) => sum + follower.seen.length, 0)
-  await untilHolds('much is seen', () => seen() > 400)
+  await whileWriting('much is seen', () => seen() > 400)
   await cluster.primary.kill('SIGKILL')
   const primary = await promote(cluster.standbys)
   await untilTokens(cluster.urls)
   const before = seen()
-  await untilHolds('followers go on', () => seen() > before + 400)
+  await whileWriting('followers go on', () => seen() > before + 400)
   ends.now = true
   await writing
   await Promise.all([...followers, ofAll].map(({ end }) => end()))

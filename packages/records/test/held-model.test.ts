@@ -10,7 +10,7 @@ import { type Seeded, seeded } from '../../server/test/model/model.ts'
 import { putOne } from './support/put-one.ts'
 
 /** Sequences of an ordinary run, and of a long one. `BURSAR_MODEL_SEED` replays one. */
-const SEQUENCES = isLong ? 3000 : testStore === 'postgres' ? 10 : 100
+const SEQUENCES = isLong ? 10_000 : testStore === 'postgres' ? 10 : 100
 const STEPS = 25
 const replayed = process.env.BURSAR_MODEL_SEED
 
