@@ -60,6 +60,7 @@ export type Staging = {
 
 /**
  * Runs work in a transaction, which a rejection rolls back. Rejects with a StoreUnavailable if it
- * cannot begin by a deadline of `Time.elapsedMs`.
+ * cannot begin by a deadline of `Time.elapsedMs`. Work may run before the transaction has begun. If
+ * that is refused, no statement has an effect, and work runs again: it changes only the database.
  */
 export type Transact = <T>(work: (session: Session) => Promise<T>, deadline?: number) => Promise<T>

@@ -42,10 +42,7 @@ const LOCKED = 'another process has locked the database for too long'
 /** A connection in this thread or in another one. */
 export type Connection = {
   isOpen(): boolean
-  /**
-   * Runs work in one transaction, which a rejection rolls back. Work may run before it is known
-   * whether the lock is free: without it, no statement has an effect, and work runs once more.
-   */
+  /** Runs work in one transaction, as `Transact` does. A refused begin rejects with its error. */
   transact<T>(work: (session: Session) => Promise<T>): Promise<T>
 }
 

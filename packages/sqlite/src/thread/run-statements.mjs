@@ -42,10 +42,13 @@ parentPort?.on('message', (message) => {
   parentPort?.close()
 })
 
+/** Calls that a failure of the transaction does not refuse. */
+const runsAnyway = new Set(['begin', 'rollback', 'emptyLog'])
+
 function answerTo({ does, text, values, at }) {
   try {
     // An error of the disk ends the transaction, and a further statement would commit by itself.
-    if (failure !== undefined && does !== 'begin' && does !== 'rollback') throw failure
+    if (failure !== undefined && !runsAnyway.has(does)) throw failure
     return { result: calls[does](text, values, at) }
   } catch (error) {
     failure ??= error

@@ -82,6 +82,8 @@ export function openConnectionThread(path: string, setup: string, clock: Clock):
         isOver = true
         // Of a thread that has ended, SQLite rolls the transaction back.
         await call({ does: 'rollback' }).catch(() => {})
+        // A refused begin is the cause, whatever work has made of it.
+        await begun
         throw error
       }
     },
@@ -154,7 +156,7 @@ function startThread(path: string, setup: string): Thread {
     exit()
   })
   const send = () => {
-    worker.postMessage(calls)
+    if (calls.length > 0) worker.postMessage(calls)
     calls = []
   }
   return {
@@ -168,6 +170,7 @@ function startThread(path: string, setup: string): Thread {
       return answered.promise
     },
     close: async () => {
+      send()
       worker.postMessage('close')
       await exited
     },
