@@ -321,7 +321,8 @@ describe('npm pack', () => {
     test(`says what ${script} needs, without the development dependencies`, () => {
       const copy = join(folder, script)
       const path = `tools/${script}.ts`
-      for (const file of ['package.json', path]) cpSync(file, join(copy, file), { recursive: true })
+      for (const file of ['package.json', 'tools'])
+        cpSync(file, join(copy, file), { recursive: true })
       const ran = spawnSync(process.execPath, [path], {
         cwd: copy,
         encoding: 'utf8',
