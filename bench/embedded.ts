@@ -65,9 +65,9 @@ function importTarget(folder: string): ImportTarget {
     goals: { bytes: 2, startMs: 300 },
     reset: () => rmSync(folder, { recursive: true, force: true }),
     bulkRate: () => Number(pinnedOutput(['bench/servers/sqlite-bulk.ts', file])),
-    bytes: () => {
-      const sizes = readdirSync(folder).map((name) => statSync(join(folder, name)).size)
-      return sizes.reduce((sum, size) => sum + size, 0)
-    },
+    bytes: () => bytesIn(folder),
   }
 }
+
+export const bytesIn = (folder: string): number =>
+  readdirSync(folder).reduce((sum, name) => sum + statSync(join(folder, name)).size, 0)

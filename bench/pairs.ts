@@ -1,14 +1,16 @@
-import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { rmSync, writeFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
 import { setTimeout as passing } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { callUrl, temporaryFolder } from '../test/support/harness.ts'
 import { durableSettings, startPostgres } from '../test/support/postgres-server.ts'
 import { prepareServer } from '../test/support/test-database.ts'
+import { bytesIn } from './embedded.ts'
 import { runAtFixedRate } from './fixed-rate.ts'
 import { openSide, type Side } from './pairs/side.ts'
 import { type Measured, reportMeasured, say } from './report.ts'
 import { addressLines } from './rows/imports.ts'
+import { memoryOf } from './rows/memory.ts'
 import { quoteBody, tokenLoad } from './rows/writes.ts'
 import { account, BIG, CUSTOMERS, customerOf, idOf } from './world.ts'
 import { type Load, type LoadRequest, runWrk } from './wrk.ts'
@@ -148,11 +150,6 @@ const loaded = (
     }
   },
 })
-/** Megabytes of a process, now (`VmRSS`) or at its peak so far (`VmHWM`). */
-const memoryOf = (pid: number, field: string): number => {
-  const status = readFileSync(`/proc/${pid}/status`, 'utf8')
-  return Number(new RegExp(`${field}:\\s+(\\d+)`).exec(status)?.[1]) / 1000
-}
 /** Files that are imported one after the other, the last of them measured. */
 const imported = (name: string, kind: string, ...list: readonly string[]): PairRow => ({
   name,
@@ -164,18 +161,14 @@ const imported = (name: string, kind: string, ...list: readonly string[]): PairR
       '/s': RECORDS / used.seconds,
       's of the processor': used.processorSeconds,
       MB: used.megabytes,
-      ...(postgres === undefined && { 'MB of the store': bytesOf(store.DATABASE_URL) / 1e6 }),
+      ...(postgres === undefined && {
+        'MB of the store': bytesIn(dirname(store.DATABASE_URL.replace('sqlite:', ''))) / 1e6,
+      }),
     }
   },
 })
-const bytesOf = (url = ''): number => {
-  const store = resolve(url.replace('sqlite:', ''), '..')
-  return readdirSync(store).reduce((sum, name) => sum + statSync(join(store, name)).size, 0)
-}
-
 const from = new Date().toISOString()
 const past = `/ingest/v1/customers/${BIG}/fiat-accounts?limit=100&as_of=${from}`
-const etags = new Map<Side, string>()
 const lists = (side: Side) => ({
   url: side.service.url,
   tokens: side.tokens,
@@ -195,11 +188,8 @@ const rows: readonly PairRow[] = [
     measure: async (side, round) => {
       const path = `${ACCOUNTS}?limit=100`
       const token = side.tokens[0] ?? ''
-      const etag =
-        etags.get(side) ??
-        (await callUrl(side.service.url + path, { token })).headers.get('etag') ??
-        ''
-      etags.set(side, etag)
+      const { headers: answered } = await callUrl(side.service.url + path, { token })
+      const etag = answered.get('etag') ?? ''
       const headers = { 'if-none-match': etag }
       return await loaded('', () => [{ path }], { headers }).measure(side, round)
     },

@@ -9,18 +9,15 @@ import type { PostgresServer } from '../../test/support/postgres-server.ts'
 import { type Listening, startProcess } from '../../test/support/server-process.ts'
 import { execute } from '../../test/support/test-database.ts'
 import { serverEnv } from '../embedded.ts'
+import { timed, type Used } from '../timed.ts'
 
 export type Env = Readonly<Record<string, string>>
 
+/** The settings of a store. */
+type Store = Env & { readonly DATABASE_URL: string }
+
 /** Where the sides keep their stores: files of a folder, or databases of a server. */
 export type Place = { readonly folder: string; readonly postgres: PostgresServer | undefined }
-
-/** What a command took. Seconds of the processor count each thread and child that it waited for. */
-export type Used = {
-  readonly seconds: number
-  readonly processorSeconds: number
-  readonly megabytes: number
-}
 
 /** A built program with stores of its own, and a server on the first of them. */
 export type Side = {
@@ -33,10 +30,10 @@ export type Side = {
   /** Seconds of the processor that the server has used. */
   processorSeconds(): number
   /** Makes a new store, and gives the settings of its commands. */
-  newStore(): Promise<Env>
-  /** Runs a command on a store, that of the server unless given. */
-  run(words: readonly string[], env?: Env): Used
-  start(env?: Env): Promise<Listening>
+  newStore(): Promise<Store>
+  /** Runs a command on a store. */
+  run(words: readonly string[], store: Store): Used
+  start(): Promise<Listening>
 }
 
 const SCOPES = 'ingest:write_fiat_accounts,ingest:read_record,ingest:read_history,ingest:search'
@@ -56,13 +53,21 @@ export async function openSide(
   const main = resolve(folder, 'dist/main.js')
   const masterKey = randomBytes(32).toString('base64')
   let made = 0
-  const command = (words: readonly string[], given: Env, prefix: readonly string[] = []) =>
-    execFileSync('taskset', ['-c', cores.server, ...prefix, process.execPath, main, ...words], {
-      env: { ...process.env, LOG_LEVEL: 'silent', ...env, ...given },
+  const pinned = (words: readonly string[]) => [
+    '-c',
+    cores.server,
+    process.execPath,
+    main,
+    ...words,
+  ]
+  const silent = (given: Env): Env => ({ LOG_LEVEL: 'silent', ...env, ...given })
+  const command = (words: readonly string[], given: Env) =>
+    execFileSync('taskset', pinned(words), {
+      env: { ...process.env, ...silent(given) },
       encoding: 'utf8',
       stdio: 'pipe',
     })
-  const newStore = async (): Promise<Env> => {
+  const newStore = async (): Promise<Store> => {
     made += 1
     const store = `${name}_${made}`
     if (place.postgres === undefined) {
@@ -82,8 +87,7 @@ export async function openSide(
     }
   }
   const first = await newStore()
-  const start = (given: Env = first) =>
-    startProcess([main, 'serve'], { env: { ...env, ...given, ...serverEnv } })
+  const start = () => startProcess([main, 'serve'], { env: { ...env, ...first, ...serverEnv } })
   for (const words of files) command(['import', ...words], first)
   const clientOf = (options: readonly string[]) => {
     const words = ['client', 'create', '--name', 'bench', '--json', ...options]
@@ -105,15 +109,7 @@ export async function openSide(
     client: writer,
     processorSeconds: () => processorSecondsOf(service.pid),
     newStore,
-    run: (words, given = first) => {
-      const report = join(place.folder, 'used')
-      command(words, given, ['/usr/bin/time', '-o', report, '-f', '%e %U %S %M'])
-      const [seconds = 0, user = 0, system = 0, kilobytes = 0] = readFileSync(report, 'utf8')
-        .trim()
-        .split(' ')
-        .map(Number)
-      return { seconds, processorSeconds: user + system, megabytes: kilobytes / 1000 }
-    },
+    run: (words, given) => timed(['taskset', ...pinned(words)], silent(given)),
     start,
   }
 }

@@ -1,10 +1,10 @@
-import { execFileSync } from 'node:child_process'
 import { statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { encodeAddress } from '../../packages/sandbox/src/encode-address.ts'
 import { aDepositAddress } from '../../test/support/records.ts'
 import { startProcess } from '../../test/support/server-process.ts'
 import type { Row } from '../report.ts'
+import { timed } from '../timed.ts'
 import { customerOf, idOf, microsOf } from '../world.ts'
 
 /** The store that the rows fill, and what bounds it. */
@@ -35,7 +35,7 @@ export function importRows({ folder, records, target }: Imports): readonly Row[]
   let used = { seconds: 0, megabytes: 0 }
   const importAll = () => {
     target.reset()
-    used = timed(['dist/main.js', 'import', 'deposit-addresses', file], env)
+    used = timed([process.execPath, 'dist/main.js', 'import', 'deposit-addresses', file], env)
     return used
   }
   const write = () => writeFileSync(file, addressLines(records))
@@ -88,19 +88,6 @@ export function importRows({ folder, records, target }: Imports): readonly Row[]
       },
     },
   ]
-}
-
-/** Runs a command on any core. GNU time measures it. */
-function timed(words: readonly string[], env: Readonly<Record<string, string>>) {
-  const script = `{ "${process.execPath}" ${words.join(' ')} >/dev/null; } 2>&1`
-  const program = ['-f', 'used %e %M', 'bash', '-c', script]
-  const output = execFileSync('bash', ['-c', `/usr/bin/time "$@" 2>&1`, 'time', ...program], {
-    env: { ...process.env, ...env },
-    encoding: 'utf8',
-  })
-  const [, seconds, kilobytes] = /used ([\d.]+) (\d+)/.exec(output) ?? []
-  if (seconds === undefined) throw new Error(output)
-  return { seconds: Number(seconds), megabytes: Number(kilobytes) / 1000 }
 }
 
 export function addressLines(records: number): string {

@@ -2,6 +2,12 @@ import { readFileSync } from 'node:fs'
 import type { Listening } from '../../test/support/server-process.ts'
 import type { Row } from '../report.ts'
 
+/** Megabytes of a process, now (`VmRSS`) or at its peak so far (`VmHWM`). */
+export function memoryOf(pid: number, field: 'VmRSS' | 'VmHWM'): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+  return Number(new RegExp(`${field}:\\s+(\\d+)`).exec(status)?.[1]) / 1000
+}
+
 /** The memory of a server: idle right after its start, and at its peak so far. */
 export function memoryRow(
   name: string,
@@ -16,10 +22,6 @@ export function memoryRow(
     unit: 'MB',
     reference: 'MB goal',
     rounds: 1,
-    measure: async () => {
-      const status = readFileSync(`/proc/${pid}/status`, 'utf8')
-      const kilobytes = new RegExp(`${field}:\\s+(\\d+)`).exec(status)?.[1]
-      return { ours: Number(kilobytes) / 1000, theirs: goal }
-    },
+    measure: async () => ({ ours: memoryOf(pid, field), theirs: goal }),
   }
 }
