@@ -151,6 +151,7 @@ test('work that runs without the lock has no effect, whatever it makes of its fa
     using other = make()
     other.exec('begin immediate; insert into stored values (1)')
     await assert.rejects(thread.transact(work), { errcode: SQLITE_BUSY }, name)
+    await assert.rejects(queueTransactions(thread)(work, 0), late, name)
     other.exec('commit')
     await thread.emptyLog()
     assert.deepEqual([stored(), statSync(`${path}-wal`).size], [[1], 0], name)
@@ -160,6 +161,7 @@ test('work that runs without the lock has no effect, whatever it makes of its fa
 })
 
 const SQLITE_BUSY = 5
+const late = { message: 'another process has locked the database for too long' }
 
 test('a thread that could not open its database is started again', async (t) => {
   const { thread, stored, make } = openBoth(t, false)
