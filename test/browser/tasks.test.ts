@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { describe } from 'node:test'
 import type { Page } from 'playwright-core'
 import { fixtureIds } from '../../packages/sandbox/src/story.ts'
-import { browserTest, type ConsolePage, openBrowsing } from './support/browse.ts'
+import { arrivesAt, browserTest, type ConsolePage, openBrowsing } from './support/browse.ts'
 
 /**
  * What people of finance and operations come for: each by mouse, by keyboard alone, and on a phone.
@@ -88,7 +88,7 @@ const tasks: readonly Task[] = [
       await hand.page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur())
       await hand.press('[data-key=t]', ['t'])
       await hand.press('.days button >> nth=1')
-      await hand.page.waitForURL(/as_of=/)
+      await arrivesAt(hand.page, /as_of=/)
       await shown(hand.page, /···8846|did not exist on|Not known on/)
       await hand.page.locator('.as-of.past').waitFor()
     },
@@ -141,7 +141,7 @@ const tasks: readonly Task[] = [
       const isPhone = (hand.page.viewportSize()?.width ?? 0) < 760
       if (isPhone) await hand.press('.all-screens a:has-text("Issuer quotes")')
       await hand.press('.tabs a:has-text("Failed since yesterday")')
-      await hand.page.waitForURL(/status=FAILED/)
+      await arrivesAt(hand.page, /status=FAILED/)
       await shown(hand.page, /all that match|No issuer quote/)
     },
   },

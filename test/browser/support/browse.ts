@@ -52,6 +52,7 @@ export async function consolePage(
     viewport: { width: 1280, height: 800 },
     ...options,
   })
+  await context.addInitScript(noteDrawnHash)
   const page = await context.newPage()
   // The limit only ends what hangs. Browsers that share two cores and draw without a graphics card
   // may need more than 15 s to load the page of the API.
@@ -76,8 +77,32 @@ export async function consolePage(
     await page.evaluate((hash) => {
       location.hash = hash
     }, fragment)
+    await screenIsDrawn(page)
   }
   return { page, faults, open, signIn }
+}
+
+/**
+ * Runs in the page. A browser tells a page of a new fragment some time after it has set the URL,
+ * and until then the console shows what the URL before named.
+ */
+function noteDrawnHash(): void {
+  const note = () => {
+    document.documentElement.dataset.drawnHash = location.hash
+  }
+  addEventListener('DOMContentLoaded', note)
+  addEventListener('hashchange', note)
+}
+
+/** Waits until the console has drawn the screen of its URL. The rows of a list may come later. */
+async function screenIsDrawn(page: Page): Promise<void> {
+  await page.waitForFunction(() => document.documentElement.dataset.drawnHash === location.hash)
+}
+
+/** Waits until a link or a choice has led to a URL, and until its screen is drawn. */
+export async function arrivesAt(page: Page, url: RegExp): Promise<void> {
+  await page.waitForURL(url)
+  await screenIsDrawn(page)
 }
 
 /** Every fault that axe finds, as `rule: element`. */
