@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict'
 import cluster from 'node:cluster'
 import { EventEmitter } from 'node:events'
+import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
-import { type Config, limitNamed, openLog } from '@bursar/base'
+import { type Config, limitNamed, openLog, turn } from '@bursar/base'
 import { type PrometheusContentType, Registry } from '@prometheus-io/client'
 import { pino } from 'pino'
+import { temporaryFolder } from '../../../test/support/harness.ts'
+import { startProgram } from '../../../test/support/program.ts'
 import { takeTime } from '../../../test/support/virtual-time.ts'
 import { openInterruption } from '../src/processes/interruption.ts'
 import { mergeWithOthers } from '../src/processes/merged-metrics.ts'
@@ -47,6 +50,29 @@ test('a second signal counts unless npm has forwarded the first', async (t) => {
   await time.advance(1)
   signal('SIGINT')
   assert.equal(seconds, 1)
+})
+
+test('a signal that comes again until the process has ended does not change its code', async (t) => {
+  const limits = new URL('../../base/src/declare-limits.ts', import.meta.url).href
+  const setter = `import { setLimit } from '${limits}'; setLimit('signalForwardedMs', 3_600_000)`
+  const preload = `--import=data:text/javascript,${encodeURIComponent(setter)}`
+  const program = startProgram(['serve', '--port', '0'], {
+    env: {
+      DATABASE_URL: `sqlite:${join(temporaryFolder(), 'bursar.db')}`,
+      NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ''} ${preload}`,
+    },
+  })
+  t.after(() => program.kill('SIGKILL'))
+  await program.firstLine
+  let hasEnded = false
+  const ended = program.ended.finally(() => {
+    hasEnded = true
+  })
+  while (!hasEnded) {
+    program.process.kill('SIGINT')
+    await turn()
+  }
+  assert.equal(await ended, 0)
 })
 
 test('an import that is stopped waits a moment for its note, and then ends', async (t) => {
