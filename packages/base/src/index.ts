@@ -22,7 +22,7 @@ export {
 } from './machine/descriptor-limit.ts'
 export { hasFreeDescriptors, isOutOfDescriptors, outOfDescriptors } from './machine/exhaustion.ts'
 export { freeBytesOf } from './machine/free-bytes.ts'
-export { isLoopback, isWildcard, urlHost } from './machine/loopback.ts'
+export { areHostsShared, isLoopback, isWildcard, urlHost } from './machine/loopback.ts'
 export { createServer, IncomingMessage, STATUS_CODES } from './machine/node-http.ts'
 export { NoOwnNode, ownNode } from './machine/own-node.ts'
 export {

@@ -1,4 +1,4 @@
-import { type Config, loadConfig, programName } from '@bursar/base'
+import { areHostsShared, type Config, ConfigError, loadConfig, programName } from '@bursar/base'
 import { recordKinds } from '@bursar/contract'
 import { Argument, Command } from 'commander'
 
@@ -42,6 +42,14 @@ export function configOf(
     env: process.env,
     file: options.config,
   })
+}
+
+/** Throws a ConfigError if a server is to have one port for customers and for its operator. */
+export function requireOwnPorts({ host, port, operatorHost, operatorPort }: Config): void {
+  if (port !== operatorPort || port === 0 || !areHostsShared(host, operatorHost)) return
+  throw new ConfigError(
+    `the operator has the port of the API, ${port}; choose another one with BURSAR_OPERATOR_PORT or PORT`,
+  )
 }
 
 /** Ends the command with exit code 2 if there is a fault in its options. */

@@ -5,7 +5,7 @@ import { ConfigError, openBackground, openLog, openMovableClock, systemTime } fr
 import { unlimitedGuesses } from '@bursar/oauth'
 import { createStore } from '@bursar/server/stores'
 import type { Command } from 'commander'
-import { type CommonOptions, configOf, newCommand } from './options.ts'
+import { type CommonOptions, configOf, newCommand, requireOwnPorts } from './options.ts'
 import { type Output, printResult } from './output.ts'
 import { logCrashes } from './processes/crashes.ts'
 import { onHangUp, untilSignalled } from './processes/signals.ts'
@@ -39,6 +39,7 @@ export function sandboxCommand(output: Output): Command {
         oauthRequestsPerSecondMax: '0',
         ...(options.port !== undefined && { port: options.port }),
       })
+      requireOwnPorts(config)
       // Request logs would bury the banner. Setting LOG_LEVEL brings them back.
       const log = openLog(process.env.LOG_LEVEL === undefined ? 'warn' : config.logLevel)
       logCrashes(log)

@@ -11,7 +11,7 @@ import { requirePublicUrl, warnOfPlainHttp } from '@bursar/oauth'
 import type { ServiceDeps } from '@bursar/server'
 import { createStore, requireOneServer } from '@bursar/server/stores'
 import type { Command } from 'commander'
-import { type CommonOptions, configOf, newCommand } from './options.ts'
+import { type CommonOptions, configOf, newCommand, requireOwnPorts } from './options.ts'
 import { type Output, printResult } from './output.ts'
 import { logCrashes } from './processes/crashes.ts'
 import { lameDuckMsAfter, onHangUp, untilSignalled } from './processes/signals.ts'
@@ -49,6 +49,7 @@ export function serveCommand(output: Output): Command {
       })
       requireOneServer(config)
       requirePublicUrl(config)
+      requireOwnPorts(config)
       const log = openLog(config.logLevel)
       logCrashes(log)
       // With workers, this process warns for all of them.

@@ -9,6 +9,13 @@ export function isLoopback(host: string): boolean {
 /** Whether a server that listens on this host accepts connections to every address. */
 export const isWildcard = (host: string): boolean => isIP(host) !== 0 && holds(wildcard, host)
 
+/** Whether two servers on these hosts cannot have the same port. A name listens on each address. */
+export function areHostsShared(one: string, other: string): boolean {
+  const hosts = [one, other]
+  const isNamed = hosts.every(isLoopback) && hosts.some((host) => isIP(host) === 0)
+  return one === other || hosts.some(isWildcard) || isNamed
+}
+
 /** A host in a URL: only there an IPv6 address has brackets. */
 export const urlHost = (host: string): string => (isIP(host) === 6 ? `[${host}]` : host)
 

@@ -76,7 +76,8 @@ export async function superviseWorkers({ config, log, announce }: WorkersDeps): 
   return drain(pool, await signalled, config)
 }
 
-async function prepareWorkers({ host, port, workers }: Config): Promise<void> {
+async function prepareWorkers(config: Config): Promise<void> {
+  const { host, port, operatorPort, workers } = config
   // By default the primary accepts connections and hands them out. If that worker then dies, the
   // connection hangs. With a shared socket, the other workers accept what a dead one has not.
   cluster.schedulingPolicy = cluster.SCHED_NONE
@@ -85,21 +86,27 @@ async function prepareWorkers({ host, port, workers }: Config): Promise<void> {
     '--host',
     host,
     '--port',
-    String(port === 0 ? await freePort(host) : port),
+    String(port === 0 ? await freePort(host, operatorPort) : port),
     '--workers',
     String(workers),
   ]
   cluster.setupPrimary({ args: [...process.argv.slice(2), ...fixed] })
 }
 
-/** Port 0 would give replaced workers another port if all of them died at once. */
-async function freePort(host: string): Promise<number> {
+/**
+ * Port 0 would give replaced workers another port if all of them died at once. The operator's port
+ * is free too, until the workers listen.
+ */
+async function freePort(host: string, operatorPort: number | undefined): Promise<number> {
   const server = createServer().listen(0, host)
   await once(server, 'listening')
   const address = server.address()
+  const port = typeof address === 'object' && address !== null ? address.port : 0
+  // While this one listens, the system gives another.
+  const free = port === operatorPort ? await freePort(host, operatorPort) : port
   server.close()
   await once(server, 'close')
-  return typeof address === 'object' && address !== null ? address.port : 0
+  return free
 }
 
 async function startAll(count: number, pool: Pool): Promise<Start> {
