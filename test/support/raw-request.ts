@@ -1,4 +1,4 @@
-import { request } from 'node:http'
+import { type Agent, request } from 'node:http'
 import { connect } from 'node:net'
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib'
 import { checkAnswer } from './check-answers.ts'
@@ -20,6 +20,8 @@ export type RawRequest = {
   /** Names and values alternate, so that a header can be sent twice. */
   readonly headers?: readonly string[]
   readonly body?: string | Uint8Array
+  /** Keeps connections. Without one, each request has its own. */
+  readonly agent?: Agent
 }
 
 /** Sends path and headers unchanged; `fetch` normalises paths and joins repeated headers. */
@@ -32,7 +34,7 @@ export function rawRequest(url: string, path: string, sent: RawRequest = {}): Pr
         port,
         path,
         method: sent.method ?? 'GET',
-        agent: false,
+        agent: sent.agent ?? false,
         headers: ['host', host, ...(sent.headers ?? []), ...lengthOf(sent.body)],
       },
       (incoming) => {

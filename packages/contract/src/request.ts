@@ -20,6 +20,8 @@ export type Request = {
   readonly body: Buffer
   /** The body as it arrives, where the route takes a stream. `body` is empty then. */
   readonly content?: Readable | undefined
+  /** What the caller's requests on one connection have in common. */
+  readonly connection: object
   /** The caller's IP address. */
   readonly address: string
   readonly id: string

@@ -17,3 +17,4 @@ export { requireOneIssuer, requirePublicUrl, warnOfPlainHttp } from './issuer.ts
 export { type OAuth, openOAuth } from './open-oauth.ts'
 export { refusals } from './tokens/refusal.ts'
 export { describeSigningKeys } from './tokens/signing-keys.ts'
+export { tokenDigest } from './tokens/token-check.ts'

@@ -71,6 +71,7 @@ test('answers arbitrary input with RFC 6749 errors and no-store, never with 500'
         body: bytes,
         headers: { 'content-type': contentType },
         rawHeaders: header === null ? [] : ['Authorization', header],
+        connection: {},
         address: `10.0.${count >> 8}.${count & 255}`,
         parameters: {},
         id: 'fuzz',

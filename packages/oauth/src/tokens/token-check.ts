@@ -22,9 +22,9 @@ const limits = limitsOf({
 
 export type TokenCheck = {
   /** The customer of a token, at once if it is cached. A Problem 503 if the cache is too old. */
-  checkToken(token: string): Principal | Refusal | Promise<Principal | Refusal>
+  checkToken(token: string, digest?: string): Principal | Refusal | Promise<Principal | Refusal>
   /** The same for any client. A client of the operator has no tenant. */
-  identify(token: string): Caller | Promise<Caller | Refusal>
+  identify(token: string, digest?: string): Caller | Promise<Caller | Refusal>
   /**
    * Whether what the token of a caller rests on still holds: its key, its client, the client's
    * scope, and that nobody revoked it. A request goes on when its token expires.
@@ -33,6 +33,9 @@ export type TokenCheck = {
 }
 
 export type TokenCheckDeps = TokenDeps & { readonly uses: UseRecorder }
+
+/** Several encodings of one token are valid. Each has its own digest. */
+export const tokenDigest = (token: string): string => hash('sha256', token, 'base64')
 
 /** Checks tokens in this process and caches valid ones by digest. */
 export function openTokenCheck(deps: TokenCheckDeps): TokenCheck {
@@ -77,11 +80,9 @@ export function openTokenCheck(deps: TokenCheckDeps): TokenCheck {
     }
     return caller
   }
-  const identify = (token: string) => {
+  const identify = (token: string, digest = tokenDigest(token)) => {
     cache.requireFresh()
     clearIfKeysChanged()
-    // Several encodings of one token are valid. Each has its own digest and entry.
-    const digest = hash('sha256', token, 'base64')
     return findCaller(digest) ?? checkInFull(token, digest)
   }
   return {
@@ -101,8 +102,8 @@ export function openTokenCheck(deps: TokenCheckDeps): TokenCheck {
       const isScoped = typeof scope !== 'string' || client.scopes.includes(scope)
       return isScoped && !isIssuedBefore(issuedAt, client)
     },
-    checkToken: (token) => {
-      const caller = identify(token)
+    checkToken: (token, digest) => {
+      const caller = identify(token, digest)
       return caller instanceof Promise ? caller.then(asCustomer) : asCustomer(caller)
     },
   }

@@ -35,7 +35,16 @@ async function readRequest(message: IncomingMessage): Promise<Request> {
   const forwarded = headers['x-test-address']
   const address = String(forwarded ?? message.socket.remoteAddress)
   const body = await buffer(message)
-  const parts = { method, path, rawQuery, headers, rawHeaders, body, address }
+  const parts = {
+    method,
+    path,
+    rawQuery,
+    headers,
+    rawHeaders,
+    body,
+    address,
+    connection: message.socket,
+  }
   const left = () => AbortSignal.any([])
   return { ...parts, parameters: {}, id: 'test', left, rest: () => () => {}, trace: {} }
 }

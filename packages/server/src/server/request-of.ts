@@ -24,6 +24,7 @@ export function requestOf(raw: FastifyRequest, response: ServerResponse): Reques
     rawHeaders: raw.raw.rawHeaders,
     body: Buffer.isBuffer(raw.body) ? raw.body : noBody,
     content: raw.body instanceof Readable ? raw.body : undefined,
+    connection: raw.raw.socket,
     address: raw.address,
     id: raw.id,
     left: () => leftOf(response),

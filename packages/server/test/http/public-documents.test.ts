@@ -64,6 +64,7 @@ describe('a static document', () => {
     rawHeaders: [],
     headers,
     body: Buffer.alloc(0),
+    connection: {},
     address: '127.0.0.1',
     id: 'x',
     left: () => AbortSignal.any([]),
