@@ -66,7 +66,7 @@ export function openSqliteStore(
     clock,
     log,
     metrics,
-    customers: customerRecords(cached, openReadInTurn(db)),
+    customers: customerRecords(db, cached, openReadInTurn(db)),
     ofTenant,
     changes: changesOf(cached, reads),
     background,

@@ -1,4 +1,4 @@
-import type { StatementSync } from 'node:sqlite'
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { freeMemory, getOrInsert, pageBuffers } from '@bursar/base'
 import type { Tenant, View } from '@bursar/contract'
 import {
@@ -7,6 +7,7 @@ import {
   lastChange,
   laterStatement,
   type Page,
+  type ReadBody,
   type ReadRecords,
   rangeOf,
   readLastChange,
@@ -20,22 +21,19 @@ import type { ReadInTurn } from './read-in-turn.ts'
 
 /** Reads for one tenant at a time. Every statement has the tenant as its first condition. */
 export function customerRecords(
+  db: DatabaseSync,
   prepare: (sql: string) => StatementSync,
   readInTurn: ReadInTurn,
 ): ReadRecords {
+  const runInTurn = <T>(sql: string, work: () => T) =>
+    readInTurn(laterStatement('sqlite', sql, () => guarded(work)))
   const read = <T>(sql: string, work: (statement: StatementSync) => T) =>
-    readInTurn(laterStatement('sqlite', sql, () => guarded(() => work(prepare(sql)))))
-  const getQueries = new Map<View, string>()
+    runInTurn(sql, () => work(prepare(sql)))
+  const gets = new Map<View, Get>()
   return {
     async get(tenant, view, id, includeDeleted) {
-      const row = await read(getOrInsert(getQueries, view, getQuery), (statement) =>
-        statement.get({
-          customer: tenant,
-          id,
-          include_deleted: Number(includeDeleted),
-        }),
-      )
-      return row && { body: String(row.body), checksum: Number(row.checksum) }
+      const { sql, run } = getOrInsert(gets, view, () => openGet(db, view))
+      return await runInTurn(sql, () => run(tenant, id, includeDeleted))
     },
 
     async page(tenant, view, selection) {
@@ -53,14 +51,36 @@ export function customerRecords(
   }
 }
 
-function getQuery(view: View): string {
-  const { table, resource } = view
+type Get = {
+  readonly sql: string
+  run(tenant: Tenant, id: string, includeDeleted: boolean): ReadBody
+}
+
+/** Values by position, and a row without names, take a fifth less time than with names. */
+function openGet(db: DatabaseSync, { table, resource }: View): Get {
   const { is } = dialect.listedId
   const isListed = table === resource.table
-  const hasId = isListed ? is(table, ':id') : 'id = :id'
-  return `
+  const hasId = isListed ? is(table, '?') : 'id = ?'
+  const sql = `
     select body, checksum from ${table} ${isListed ? `indexed by ${table}_by_id` : ''}
-    where customer = ${customerNumber(dialect, ':customer')} and ${hasId} and (deleted = 0 or :include_deleted = 1)`
+    where customer = ${customerNumber(dialect, '?')} and ${hasId} and (deleted = 0 or ? = 1)`
+  let statement: StatementSync | undefined
+  const open = () => {
+    const opened = db.prepare(sql)
+    opened.setReturnArrays(true)
+    return opened
+  }
+  return {
+    sql,
+    run: (tenant, id, includeDeleted) => {
+      statement ??= open()
+      const ids = isListed ? [id, id] : [id]
+      const row = statement.get(tenant, ...ids, Number(includeDeleted))
+      if (!Array.isArray(row)) return undefined
+      const [body, checksum] = row
+      return { body: String(body), checksum: Number(checksum) }
+    },
+  }
 }
 
 /**
