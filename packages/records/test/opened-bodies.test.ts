@@ -25,6 +25,17 @@ test('an opened body is found only for the same text, place and key', () => {
   assert.equal(opened.find({ ...key }, kind, stored), undefined)
 })
 
+test('a body that another has taken the place of is opened again, and found after that', () => {
+  const opened = keepOpenedBodies()
+  const other = { ...stored, id: anId(2), checksum: stored.checksum + 16 * 1024 }
+  for (const _ of ['once', 'again']) opened.add(key, kind, stored, 'full')
+  opened.add(key, kind, other, 'other')
+  assert.equal(opened.find(key, kind, stored), undefined)
+  opened.add(key, kind, stored, 'full')
+  assert.equal(opened.find(key, kind, stored), 'full')
+  assert.equal(opened.find(key, kind, other), undefined)
+})
+
 test('opened bodies have a limit together', () => {
   const opened = keepOpenedBodies(1000)
   for (let at = 0; at < 50; at += 1) {

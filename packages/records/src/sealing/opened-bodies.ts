@@ -46,8 +46,11 @@ export function keepOpenedBodies(charactersMax = limits.openedBodyCharactersMax)
     ({ stored, body }) => stored.body.length + body.length,
   )
   const noted = new Float64Array(NOTED)
+  const isNoted = ({ checksum }: StoredBody) => noted[checksum % NOTED] === checksum
   return {
     find: (key, kind, stored) => {
+      // A body that is read once is not in the map, and a look takes a fifth of its opening.
+      if (!isNoted(stored)) return undefined
       const known = opened.get(stored.id)
       const isSame =
         known !== undefined &&
@@ -59,9 +62,8 @@ export function keepOpenedBodies(charactersMax = limits.openedBodyCharactersMax)
       return isSame ? known.body : undefined
     },
     add: (key, kind, stored, body) => {
-      const place = stored.checksum % NOTED
-      if (noted[place] === stored.checksum) opened.set(stored.id, { stored, kind, key, body })
-      else noted[place] = stored.checksum
+      if (isNoted(stored)) opened.set(stored.id, { stored, kind, key, body })
+      else noted[stored.checksum % NOTED] = stored.checksum
     },
   }
 }
