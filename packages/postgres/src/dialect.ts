@@ -123,9 +123,4 @@ alter table bursar.${table} enable row level security;
 alter table bursar.${table} force row level security;
 create policy customer on bursar.${table}
   using (${column} = ${namedIn[column]});`,
-  unprotected: (tables, statement) => {
-    const force = (verb: string) =>
-      tables.map((table) => `alter table bursar.${table} ${verb} row level security;\n`).join('')
-    return `${force('no force')}${statement};\n${force('force')}`
-  },
 }

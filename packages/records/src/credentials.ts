@@ -32,7 +32,7 @@ export type Client = {
  * too.
  */
 export type ClientMark = {
-  /** Counts the changes. 0 is the state that a store had before it kept marks. */
+  /** Counts the changes, from 1. */
   readonly number: bigint
   /** The row may have a later one, never an earlier one. */
   readonly notBefore: bigint
@@ -40,7 +40,7 @@ export type ClientMark = {
   readonly rowSeal: string
   /** The id, hash and times of each secret. */
   readonly secrets: string
-  /** A keyed digest. A hyphen for number 0. */
+  /** A keyed digest. */
   readonly seal: string
 }
 

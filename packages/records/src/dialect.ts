@@ -118,8 +118,6 @@ export type Dialect = {
    * has the number of a customer, or the id.
    */
   readonly protect: (table: string, column: 'customer' | 'customer_id' | 'id') => string
-  /** Runs a statement that must see the rows of every customer. */
-  readonly unprotected: (tables: readonly string[], statement: string) => string
 }
 
 export type AuditTable = 'line' | 'anchor' | 'seen' | 'client_mark' | 'token_end' | 'key_end'

@@ -202,7 +202,6 @@ export type { OperatorRecords, Store, StoreServer } from './records.ts'
 export { isTrue, type NamedRow, optionalText, optionalWhole, text, whole } from './row.ts'
 export type { NewRecords, PastRecords, SandboxHistory, SandboxState } from './sandbox-state.ts'
 export { customerNumber, noteOneDue } from './schema/customers.ts'
-export { type Filling, openFillProgress } from './schema/fill-held.ts'
 export {
   heldMembers,
   holdValues,

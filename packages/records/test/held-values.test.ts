@@ -1,40 +1,22 @@
 import assert from 'node:assert/strict'
-import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
-import { limitNamed } from '@bursar/base'
 import type { RecordInput } from '@bursar/contract'
 import { sharedInPostgres } from '@bursar/postgres'
 import { sharedIn } from '@bursar/sqlite'
-import { pino } from 'pino'
 import {
   openPostgresTestStore,
   openTestStore,
-  resourceOf,
   type TestStore,
 } from '../../../test/support/record-store.ts'
-import {
-  aDepositAddress,
-  aFiatAccount,
-  anId,
-  someDepositInstructions,
-} from '../../../test/support/records.ts'
+import { aDepositAddress, aFiatAccount, anId } from '../../../test/support/records.ts'
 import { setLimits } from '../../../test/support/set-limits.ts'
-import { addressesOf, roles, testStore } from '../../../test/support/test-database.ts'
-import { takeTime } from '../../../test/support/virtual-time.ts'
-import { dialect as postgresDialect } from '../../postgres/src/dialect.ts'
-import { migratePostgres, ownStatements as ofPostgres } from '../../postgres/src/schema/migrate.ts'
-import { dialect as sqliteDialect } from '../../sqlite/src/dialect.ts'
-import { migrate, ownStatements as ofSqlite } from '../../sqlite/src/migrate.ts'
+import { addressesOf, testStore } from '../../../test/support/test-database.ts'
 import type { SharedValues } from '../src/integrity/shared-values.ts'
-import { openFillProgress } from '../src/schema/fill-held.ts'
-import { type Step, schemaSteps } from '../src/schema/steps.ts'
 import { putOne } from './support/put-one.ts'
 
 const isPostgres = testStore === 'postgres'
-const dialect = isPostgres ? postgresDialect : sqliteDialect
 
 type Place = TestStore & {
-  readonly migrate: (steps: readonly Step[]) => Promise<void>
   readonly shared: () => Promise<SharedValues>
 }
 
@@ -45,50 +27,16 @@ async function openPlace(t: TestContext): Promise<Place> {
     const owner = addressesOf(tested.database.ownerUrl)
     return {
       ...tested,
-      migrate: async (steps) => void (await migratePostgres(owner, roles, { steps })),
       shared: () => sharedInPostgres(owner),
     }
   }
   const tested = await openTestStore()
   t.after(tested.close)
   const [[, , path] = []] = await tested.ask('pragma database_list')
-  const ofRecords = (steps: readonly Step[]) =>
-    steps.filter(({ database }) => database === 'records')
   return {
     ...tested,
     shared: () => sharedIn(String(path)),
-    migrate: async (steps) => {
-      using db = new DatabaseSync(String(path))
-      migrate(db, ofRecords(steps))
-    },
   }
-}
-
-const steps = schemaSteps(dialect, isPostgres ? ofPostgres : ofSqlite)
-
-/** The steps, of which a filling fails at the batch with this number. */
-const killedAt = (batch: number): readonly Step[] =>
-  steps.map((step) => {
-    if (step.filling === undefined) return step
-    const { begin, batch: run } = step.filling
-    let begun = 0
-    return {
-      ...step,
-      filling: {
-        begin,
-        batch: function* () {
-          begun += 1
-          if (begun === batch) throw new Error('killed')
-          return yield* run()
-        },
-      },
-    }
-  })
-
-/** Takes a store back to before it said who holds what. */
-async function forget({ ask }: Place): Promise<void> {
-  await ask('drop table bursar.held')
-  await ask(`delete from bursar.schema_migration where name = 'held'`)
 }
 
 const heldIn = ({ ask }: Place) =>
@@ -109,13 +57,11 @@ const ofBase = aDepositAddress({
   created_at: '2026-01-02T00:00:00Z',
 })
 
-/** Two customers have the address on BASE, and the store says that of the older record. */
+/** Two customers have the address on BASE, and the store has the claim of the older record. */
 async function shareAddress(place: Place): Promise<void> {
   await put(place, ofBase)
   await place.ask(`delete from bursar.held where member = 'BASE'`)
   await put(place, ofBoth)
-  await forget(place)
-  await place.migrate(steps)
 }
 
 test('an address is held on each network where it receives', async (t) => {
@@ -155,39 +101,8 @@ test('one file may not name two customers of an address on one network', async (
   assert.equal(faults[0]?.reason, reason)
 })
 
-test('a migration notes who holds what, in batches, and goes on where it was killed', async (t) => {
-  setLimits(t, { heldFilledTogether: 2 })
-  const place = await openPlace(t)
-  await put(place, ofBoth)
-  for (const at of [11, 12, 13, 14]) {
-    await put(place, aDepositAddress({ id: anId(at), address: anAddress(at) }))
-  }
-  await place.take('fiat-deposit-instructions', [
-    someDepositInstructions(),
-    someDepositInstructions({ id: anId(2), customer_id: 'borealis', memo_id: 'MEMO000000000002' }),
-  ])
-  await place.take('fiat-accounts', [aFiatAccount(), aFiatAccount({ id: anId(2) })])
-  await place.store.operator.put(resourceOf('deposit-addresses'), {
-    record: { customerId: 'acme', id: anId(13), withdraws: true },
-    precondition: {},
-    allowOlder: false,
-    from: { command: 'DELETE', clientId: 'core' },
-  })
-  await place.take('deposit-addresses', [{ ...ofBoth, customer_id: 'borealis' }], {
-    takeOver: true,
-  })
-  const before = await heldIn(place)
-  assert.equal(before.length, 16)
-  await forget(place)
-  for (const batch of [1, 3, 4]) {
-    await assert.rejects(place.migrate(killedAt(batch)), /killed/)
-  }
-  await place.migrate(steps)
-  assert.deepEqual(await heldIn(place), before)
-})
-
 test('of two records that share an address the older one holds it, and the other may end that', async (t) => {
-  setLimits(t, { heldFilledTogether: 1 })
+  setLimits(t, { valuesComparedTogether: 1 })
   const place = await openPlace(t)
   await shareAddress(place)
   const shared = await place.shared()
@@ -268,19 +183,4 @@ test('records are compared with who holds their values, each way', async (t) => 
   assert.equal((await place.take('fiat-accounts', [taken])).faults[0]?.code, 'held')
   assert.equal((await place.take('fiat-accounts', [taken], { takeOver: true })).added, 1)
   assert.deepEqual(await faults(), [])
-})
-
-test('a migration logs every five seconds how many records it has read', async () => {
-  using time = takeTime()
-  const lines: string[] = []
-  const filled = openFillProgress(pino({ level: 'info' }, { write: (line) => lines.push(line) }))
-  filled()
-  assert.deepEqual(lines, [])
-  await time.advance(limitNamed('fillLoggedMs'))
-  filled()
-  filled()
-  assert.deepEqual(
-    lines.map((line) => JSON.parse(line).records),
-    [2 * limitNamed('heldFilledTogether')],
-  )
 })

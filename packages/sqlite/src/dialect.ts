@@ -97,7 +97,6 @@ export const dialect: Dialect = {
     `create unique index ${table}_by_id on ${table} (substr(position, 9), (iif(id_taken, customer, 0)));`,
   acrossCustomers: (condition) => ` where ${condition}`,
   protect: () => '',
-  unprotected: (_tables, statement) => statement,
 }
 
 /** The id of a position as its 16 bytes. */

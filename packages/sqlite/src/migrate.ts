@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
-import { openLog, systemTime } from '@bursar/base'
+import { systemTime } from '@bursar/base'
 import {
   type AppliedAt,
   type AppliedStep,
@@ -8,9 +8,7 @@ import {
   createStepTable,
   type DatabaseName,
   dueSteps,
-  type Filling,
   type OwnStatements,
-  openFillProgress,
   recordsLimits,
   type Step,
   schemaSteps,
@@ -20,7 +18,6 @@ import {
 import { beginWriting, openDatabase, prepare, refuseLocked } from './database.ts'
 import { dialect } from './dialect.ts'
 import { emptyLog } from './files/write-ahead-log.ts'
-import { inputOf } from './session.ts'
 
 /** Triggers, and an index as SQLite needs it. */
 export const ownStatements: OwnStatements = {
@@ -34,15 +31,11 @@ const allSteps = schemaSteps(dialect, ownStatements)
  * Opens or creates a database and brings its schema up to date. Waits for the lock of another
  * process meanwhile. From then on no statement waits for one, because that would block the process.
  */
-export function openMigrated(
-  path: string,
-  database: DatabaseName,
-  log = openLog('silent'),
-): DatabaseSync {
+export function openMigrated(path: string, database: DatabaseName): DatabaseSync {
   const db = openDatabase(path)
   try {
     const steps = allSteps.filter((step) => step.database === database)
-    const isChanged = refuseLocked(path, () => migrate(db, steps, openFillProgress(log)))
+    const isChanged = refuseLocked(path, () => migrate(db, steps))
     db.exec('pragma busy_timeout = 0')
     // A step may have rewritten every record.
     if (isChanged) emptyLog(db)
@@ -57,42 +50,21 @@ export function openMigrated(
  * Applies the steps that a file lacks, each in a transaction, and returns whether there were any.
  * Throws a ConfigError if a later version wrote the file, or if an applied step was edited.
  */
-export function migrate(
-  db: DatabaseSync,
-  steps: readonly Step[],
-  filled: () => void = () => {},
-): boolean {
+export function migrate(db: DatabaseSync, steps: readonly Step[]): boolean {
   let isChanged = false
   // Reading takes no lock, so a file that is up to date opens while an import writes it.
   while (dueSteps(steps, appliedTo(db)).length > 0) {
     using transaction = beginWriting(db)
-    if (runNext(db, steps) === 'batch') filled()
+    // Another process may have applied the step before this transaction began.
+    const [step] = dueSteps(steps, appliedTo(db))
+    if (step !== undefined) {
+      db.exec(createStepTable(dialect))
+      db.exec(applyStep(step, dialect, systemTime.now()))
+    }
     transaction.commit()
     isChanged = true
   }
   return isChanged
-}
-
-/** Applies the next step, or runs a batch of it. */
-function runNext(db: DatabaseSync, steps: readonly Step[]): 'batch' | 'step' {
-  // Another process may have applied it before this transaction began.
-  const [step] = dueSteps(steps, appliedTo(db))
-  if (step === undefined) return 'step'
-  if (step.filling !== undefined && runBatch(db, step.filling)) return 'batch'
-  db.exec(createStepTable(dialect))
-  db.exec(applyStep(step, dialect, systemTime.now()))
-  return 'step'
-}
-
-/** Returns whether there was something left to do. */
-function runBatch(db: DatabaseSync, { begin, batch }: Filling): boolean {
-  db.exec(begin)
-  const running = batch()
-  for (let next = running.next(); ; ) {
-    if (next.done) return next.value
-    const { text: sql, values = [] } = next.value
-    next = running.next(prepare(db, sql).all(...values.map(inputOf)))
-  }
 }
 
 function appliedTo(db: DatabaseSync): readonly (AppliedStep & AppliedAt)[] {

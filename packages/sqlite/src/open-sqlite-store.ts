@@ -44,7 +44,7 @@ export function openSqliteStore(
   background = openBackground(),
   metrics?: Metrics,
 ): Store {
-  const db = openMigrated(path, 'records', log)
+  const db = openMigrated(path, 'records')
   db.exec(`pragma cache_size = ${-limits.storeCacheBytes / 1024}`)
   const cached = statementCache((sql) => db.prepare(sql))
   const tidying = background.start('empty-write-ahead-log', async () => {

@@ -34,9 +34,7 @@ export function isSealed(
   const { id, seal, mark = unmarked } = client ?? nobody
   const isOwn = isKeyed(seal, keyring, (key) => digestOf(client ?? nobody, key))
   const isMarked = isKeyed(mark.seal, keyring, (key) => digestOfMark(id, mark, key))
-  if (client === undefined || client.mark === undefined || !isOwn) return false
-  // Only the owner of the tables can add a mark of number 0, which has no seal.
-  if (mark.number === 0n ? mark.seal !== '-' : !isMarked) return false
+  if (client === undefined || client.mark === undefined || !isOwn || !isMarked) return false
   const isLast = seal === mark.rowSeal && client.notBefore >= mark.notBefore
   return isLast && (!('secrets' in client) || secretsText(client) === mark.secrets)
 }

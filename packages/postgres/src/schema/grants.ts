@@ -203,12 +203,6 @@ const operatorPolicy = (table: string, operator: string): string => `
     end if;
   end $admit$`
 
-/** Lets the owner of the tables of records read them, also before the first grants. */
-export const admitOwner = (present: readonly string[]): string => {
-  const tables = recordTables.filter((table) => present.includes(table))
-  return [refuseHiddenRows, ...tables.map(ownerPolicy)].join(';\n')
-}
-
 const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`
 
 export const identifier = (name: string): string => `"${name.replaceAll('"', '""')}"`

@@ -1,22 +1,12 @@
 import { readFileSync } from 'node:fs'
-import {
-  ConfigError,
-  commandHint,
-  type Logger,
-  limitsOf,
-  openLog,
-  type ServerAddress,
-  systemTime,
-} from '@bursar/base'
+import { ConfigError, commandHint, limitsOf, type ServerAddress, systemTime } from '@bursar/base'
 import {
   type AppliedAt,
   type AppliedStep,
   applyStep,
   createStepTable,
   dueSteps,
-  type Filling,
   type OwnStatements,
-  openFillProgress,
   type Step,
   schemaSteps,
 } from '@bursar/records'
@@ -27,7 +17,7 @@ import type { Connection } from '../driver/connection.ts'
 import { pinnedSettings } from '../driver/required-settings.ts'
 import { type SessionSettings, setLocal } from '../driver/sessions.ts'
 import { postgresLimits } from '../limits.ts'
-import { admitOwner, grantStatements, type Roles, seeEveryRow } from './grants.ts'
+import { grantStatements, type Roles } from './grants.ts'
 import { setRoles } from './role-settings.ts'
 
 const limits = limitsOf({
@@ -40,10 +30,9 @@ const sqlFile = (name: string): string => readFileSync(new URL(name, import.meta
 /** Functions, triggers and policies that only PostgreSQL has. */
 export const ownStatements: OwnStatements = {
   records: sqlFile('./records.sql'),
-  credentials: [sqlFile('./credentials.sql'), sqlFile('./fee-quotes.sql')].join('\n'),
-  later: [
-    { name: 'audit-append', database: 'credentials', sql: () => sqlFile('./audit-append.sql') },
-  ],
+  credentials: ['./credentials.sql', './audit-append.sql', './fee-quotes.sql']
+    .map(sqlFile)
+    .join('\n'),
 }
 
 export const allSteps = schemaSteps(dialect, ownStatements)
@@ -55,7 +44,6 @@ type MigrateOptions = {
   /** Become those of the roles, because a pooler keeps none of a session. */
   readonly settings?: SessionSettings | undefined
   readonly steps?: readonly Step[]
-  readonly log?: Logger
 }
 
 /**
@@ -65,12 +53,11 @@ type MigrateOptions = {
 export async function migratePostgres(
   addresses: readonly ServerAddress[],
   roles: Roles,
-  { settings, steps = allSteps, log = openLog('silent') }: MigrateOptions = {},
+  { settings, steps = allSteps }: MigrateOptions = {},
 ): Promise<readonly string[]> {
   return await withPrimary(addresses, async (owner) => {
     await requireRoles(owner, roles)
     const applied: string[] = []
-    const filled = openFillProgress(log)
     for (let isDone = false; !isDone; ) {
       await inTurn(owner, async () => {
         // Another process may have applied a step by now.
@@ -78,7 +65,6 @@ export async function migratePostgres(
         isDone = step === undefined
         if (step === undefined) return
         await owner.execute(`create schema if not exists bursar; ${createStepTable(dialect)}`)
-        if (step.filling !== undefined && (await runBatch(owner, step.filling))) return filled()
         await owner.execute(applyStep(step, dialect, systemTime.now()))
         applied.push(step.name)
       })
@@ -95,17 +81,6 @@ export async function migratePostgres(
 async function presentTables(owner: Connection): Promise<readonly string[]> {
   const text = `select relname from pg_class where relnamespace = 'bursar'::regnamespace`
   return (await owner.query({ text })).map(([name]) => String(name))
-}
-
-/** Returns whether there was something left to do. The owner sees the rows of every customer. */
-async function runBatch(owner: Connection, { begin, batch }: Filling): Promise<boolean> {
-  const admits = admitOwner(await presentTables(owner))
-  await owner.execute(`${begin}; ${admits}; ${seeEveryRow}`)
-  const running = batch()
-  for (let next = running.next(); ; ) {
-    if (next.done) return next.value
-    next = running.next(await owner.rows(next.value))
-  }
 }
 
 /** Runs a step in a separate transaction, after the step that another process runs. */

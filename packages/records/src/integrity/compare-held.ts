@@ -69,7 +69,7 @@ function compareStatements(dialect: Dialect) {
     },
     /** Where so many held values after one end. */
     end: `select value from ${held} where value > ${first}
-      order by value limit 1 offset ${recordsLimits.heldFilledTogether - 1}`,
+      order by value limit 1 offset ${recordsLimits.valuesComparedTogether - 1}`,
     withoutRecord: (resource: Resource, isBounded: boolean) => `
       select held.member, ${customerId(dialect, 'held.customer')} as customer_id from ${held}
       where held.value > ${first} ${isBounded ? `and held.value <= ${second}` : ''}

@@ -56,7 +56,7 @@ function sharedStatements({ table, exclusive }: Resource, dialect: Dialect) {
     /** Where so many rows after a key end. */
     end: (after: string) => ({
       text: `select exclusive_key ${from} where exclusive_key > ${dialect.parameter(1, 'text')}
-        order by exclusive_key limit 1 offset ${recordsLimits.heldFilledTogether - 1}`,
+        order by exclusive_key limit 1 offset ${recordsLimits.valuesComparedTogether - 1}`,
       values: [after],
     }),
     keys: (after: string, until: string | undefined) => {

@@ -185,12 +185,9 @@ create table ${tableName('import_registry')} (
   updated_at ${types.integer} not null,
   ended_at ${types.integer},               -- null: it runs, or its process has died
   cancel_requested_at ${types.integer},
+  lock_number ${types.integer},            -- of the lock that its process holds while it lives
   check ((client_id is null) = (os_user is not null))
 )${tableOptions};`
-
-/** Adds the number of the lock that the process of an import holds while it lives. */
-export const addImportLock = ({ types, tableName }: Dialect): string =>
-  `alter table ${tableName('import_registry')} add column lock_number ${types.integer}`
 
 /**
  * Creates the tables of the audit log. On PostgreSQL they are in a schema of their own, into which

@@ -7,20 +7,17 @@ import { heldTable } from './tables.ts'
  * Creates the table of the values that one customer holds: ids, memos, and addresses on each
  * network where they receive. By its primary key a merge waits for another one that brings the same
  * value, until that has committed. No value is longer than a digest would be.
- *
- * A customer holds the values of its records. Where two customers had one before there was the
- * table, the record that was created first decides: the other one has its value, and nobody may
- * store it again.
  */
-export const createHeldTable = ({ types, tableName, tableOptions }: Dialect): string => `
-create table if not exists ${tableName(heldTable)} (
+export const createHeldTable = ({ types, tableName, tableOptions, protect }: Dialect): string => `
+create table ${tableName(heldTable)} (
   value ${types.key} not null,             -- of an address, its digest
   kind ${types.key} not null,
   member ${types.key} not null,            -- id, a member of the record, or the network of an address
   customer ${types.customer} not null,
   -- The value comes first: a plan that was made for few rows must not pass all of one member.
   primary key (value, kind, member)
-)${tableOptions};`
+)${tableOptions};
+${protect(heldTable, 'customer')}`
 
 type HeldMember = {
   /** Expressions of text: which value of the record it is, and the value. */

@@ -10,18 +10,11 @@ import { hasHiddenStatus, memberColumns, searchedColumns } from './tables.ts'
  * `_by_change` holds always: it keeps the planner from looking a record up by its customer alone.
  * A record of a kind without deletions is `deleted` once it is withdrawn: it keeps its row and its
  * id, but no other unique value. It has lost its id too where `id_taken` says so.
- *
- * Nothing uses `source_digest` any more. It stays: SQLite would write the whole table again without
- * it, and a server of an earlier version may still write it.
  */
-export function createKind(
-  resource: Resource,
-  laterColumns: readonly string[],
-  dialect: Dialect,
-): string {
+export function createKind(resource: Resource, dialect: Dialect): string {
   const { table, exclusive, mask } = resource
   const { types, tableName, tableOptions, listedId, identifying, protect } = dialect
-  const members = memberColumns(resource).filter((column) => !laterColumns.includes(column))
+  const members = memberColumns(resource)
   const presence = (column: string) => (isRequired(resource, column) ? ' not null' : '')
   const filters = [
     ...Object.values<string>(resource.columns).filter((name) => members.includes(name)),
@@ -37,10 +30,9 @@ create table ${name} (
   deleted_at ${types.integer},
   updated_at ${types.integer},
   source_version ${types.integer},
-  -- Where the record came from: a row of table origin, the line of its file, a digest of the line.
+  -- Where the record came from: a row of table origin, and the line of its file.
   origin ${types.integer},
   origin_line ${types.integer},
-  source_digest ${types.integer},
   customer ${types.customer} not null,
   deleted ${types.boolean} not null,
   id_taken ${types.boolean} not null default false,
@@ -53,7 +45,7 @@ create table ${name} (
   primary key (customer, deleted, position)
 )${tableOptions};
 ${identifying(table)}
-create index ${table}_by_change on ${name} (customer, change) where change > 0;
+create index ${table}_by_change on ${name} (customer, change, event) where change > 0;
 create unique index ${table}_by_ref_id on ${name} (ref_id, customer) where ref_id is not null;
 ${filters.map((column) => createFilterIndexes(resource, column, isRequired(resource, column), dialect)).join('')}
 ${exclusive === undefined ? '' : createFilterIndexes(resource, 'exclusive_key', true, dialect)}
@@ -83,48 +75,6 @@ create table ${tableName(table)} (
   primary key (customer, id)
 )${tableOptions};
 ${protect(table, 'customer')}`
-
-/** Puts the type of an event into the index of the changes of each kind: a filter reads no row. */
-export const indexEvents = (dialect: Dialect, kinds: readonly Resource[]): string =>
-  kinds.map(({ table }) => reindexChanges(table, 'customer, change, event', dialect)).join('')
-
-/** The same of all kinds, and of their replaced versions. */
-export const indexAllEvents = (dialect: Dialect, kinds: readonly Resource[]): string =>
-  `${indexEvents(dialect, kinds)}${reindexChanges('superseded', 'customer, kind, change, event', dialect)}`
-
-const reindexChanges = (table: string, columns: string, { tableName }: Dialect): string => `
-drop index ${tableName(`${table}_by_change`)};
-create index ${table}_by_change on ${tableName(table)} (${columns}) where change > 0;`
-
-/**
- * Adds a filter column to a kind that was released before. It fills the column from the stored
- * records, and notes the values that they have had in replaced versions. Where full records are
- * sealed, the masked ones have the member.
- */
-export function addColumn(resource: Resource, column: string, dialect: Dialect): string {
-  const { types, tableName, jsonMember, unprotected } = dialect
-  const { table } = resource
-  const filled = `update ${tableName(table)} set ${column} = ${jsonMember('body', column)}`
-  const tables = [table, 'superseded', 'former_value']
-  return `
-alter table ${tableName(table)} add column ${column} ${types.key};
-${unprotected(tables, [filled, noteFormerValues(resource, column, dialect)].join(';\n'))};
-${createFilterIndexes(resource, column, false, dialect)}`
-}
-
-/** One row for each value that a record has had in any replaced version. */
-const noteFormerValues = (
-  { kind, table, mask }: Resource,
-  column: string,
-  { tableName, jsonMember, listedId }: Dialect,
-): string => `insert into ${tableName('former_value')} (customer, kind, member, value, position, until)
-  select customer, '${kind}', '${column}', value, position, max(replaced_at) from (
-    select stored.customer, ${jsonMember(mask === undefined ? 'stored.body' : 'stored.masked', column)} as value, record.position, stored.replaced_at
-    from ${tableName('superseded')} as stored join ${tableName(table)} as record
-      on record.customer = stored.customer and ${listedId.is('record', 'stored.id')}
-    where stored.kind = '${kind}'
-  ) as former
-  where value is not null group by customer, value, position`
 
 /** The indexes of a filter column. */
 function createFilterIndexes(

@@ -29,7 +29,7 @@ create table ${tableName('superseded')} (
   masked_checksum ${types.integer}
 )${rowTableOptions};
 create index superseded_by_id on ${tableName('superseded')} (customer, kind, id, stored_at);
-create index superseded_by_change on ${tableName('superseded')} (customer, kind, change)
+create index superseded_by_change on ${tableName('superseded')} (customer, kind, change, event)
   where change > 0;
 ${protect('superseded', 'customer')}
 
@@ -41,6 +41,8 @@ create table ${tableName('revision')} (
   kind ${types.key} not null,
   changed_at ${types.integer} not null,
   live ${types.integer} not null default 0,
+  -- Random: a restore, or a fail-over that has lost changes, may give the same time again.
+  salt ${types.integer} not null default 0,
   primary key (customer, kind)
 )${tableOptions};
 -- No customer's request has the condition.
@@ -121,7 +123,9 @@ create table ${tableName('change_log')} (
   customer ${types.customer} not null,
   low ${types.integer} not null,
   high ${types.integer} not null,
-  listed_at ${types.integer} not null
+  listed_at ${types.integer} not null,
+  -- Random: a restore, or a fail-over that has lost changes, may give the same seq again.
+  salt ${types.integer} not null default 0
 )${tableOptions};
 ${protect('change_log', 'customer')}
 create table ${tableName('change_head')} (
@@ -190,15 +194,3 @@ create table ${tableName('import_journal')} (
   unchanged ${types.integer} not null
 )${rowTableOptions};`
 }
-
-/**
- * Adds a random number to the rows that only a time or a count names. A restore, or a fail-over
- * that has lost changes, may give the same time or count to another row.
- */
-export const addSalts = ({ types, tableName }: Dialect): string =>
-  ['revision', 'change_log']
-    .map(
-      (table) => `
-alter table ${tableName(table)} add column salt ${types.integer} not null default 0;`,
-    )
-    .join('')

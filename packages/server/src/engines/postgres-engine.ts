@@ -19,7 +19,7 @@ import { withKeyring } from './with-keyring.ts'
  * log need the URL of the database's owner, or of its auditor.
  */
 export function postgresEngine(sources: StoreDeps): StoreEngine {
-  const { config, clock, log } = sources
+  const { config, clock } = sources
   const addresses = readPostgresUrl(config.databaseUrl) ?? []
   const openOperator = () =>
     withKeyring(sources, (sealed) =>
@@ -38,7 +38,7 @@ export function postgresEngine(sources: StoreDeps): StoreEngine {
         const hasLog = await owned.hasLog()
         const audit = hasLog ? owned.openLog(auditDeps(await readKeys(owned.keys))) : undefined
         const settings = poolerSettings(config)
-        return await recorded(audit, () => migratePostgres(addresses, roles, { settings, log }))
+        return await recorded(audit, () => migratePostgres(addresses, roles, { settings }))
       }),
     check: (checkRecords) =>
       withOwnedAudit(addresses, ({ keys }) => {
