@@ -41,7 +41,6 @@ async function answerOf(
   const tagged = {
     ...document.headers,
     'cache-control': document.cacheControl,
-    vary: 'accept-encoding',
     etag,
   }
   const whole = { status: 200, headers: tagged, body, isShared: true } as const

@@ -17,7 +17,6 @@ import {
   type Route,
   type Trace,
 } from '@bursar/contract'
-import cors from '@fastify/cors'
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify'
 import { serverLimits } from '../limits.ts'
 import type { AuditAnswer } from './audit-answers.ts'
@@ -32,6 +31,7 @@ import { connectionsWithin } from './connections/descriptors.ts'
 import { type Draining, drain } from './connections/drain.ts'
 import { type NodeServers, openNodeServers } from './connections/node-server.ts'
 import { openUnsentAnswers, type UnsentAnswers } from './connections/unsent-answers.ts'
+import { type Cors, openCors } from './cors.ts'
 import { type Frame, openFrame } from './frame.ts'
 import { warnOfUntrustedProxy } from './peer-address.ts'
 import { problemAnswer } from './problem-answer.ts'
@@ -101,11 +101,12 @@ export async function buildServer(options: ServerOptions): Promise<Server> {
     { perAddressMax: connectionsPerAddressMax, trustedProxies, background, of },
     log,
   )
+  const cors = openCors(options.corsOrigins)
   const draining: Draining = { answersClose: false, listenerClosedAt: undefined }
   const frame = openFrame({
     log,
     draining,
-    hasCors: options.corsOrigins.length > 0,
+    cors,
     logsIgnoredParameters: options.logsIgnoredParameters === true,
     served: options.served,
     traceRequests: openTraceRequests(options.tracing),
@@ -115,7 +116,7 @@ export async function buildServer(options: ServerOptions): Promise<Server> {
     },
   })
   const connectionsMax = connectionsWithin(readDescriptorLimit(), log)
-  const nodeServers = openNodeServers({ connectionsMax, watch: bounds.watch, log })
+  const nodeServers = openNodeServers({ connectionsMax, watch: bounds.watch, cors, log })
   const server = fastify({
     logger: false,
     bodyLimit: serverLimits.bodyBytesMax,
@@ -140,34 +141,7 @@ export async function buildServer(options: ServerOptions): Promise<Server> {
   server.decorateRequest('begunAt')
   server.decorateRequest('admission')
   takeBodiesAsBytes(server)
-  addHooks(server, options, frame, bounds)
-  if (options.corsOrigins.length > 0) {
-    await server.register(cors, {
-      origin: [...options.corsOrigins],
-      allowedHeaders: [
-        'authorization',
-        'content-type',
-        'if-none-match',
-        'traceparent',
-        'tracestate',
-        'x-request-id',
-      ],
-      exposedHeaders: [
-        'as-of',
-        'etag',
-        'ratelimit-limit',
-        'ratelimit-remaining',
-        'ratelimit-reset',
-        'retry-after',
-        'www-authenticate',
-        'x-ignored-parameters',
-        'x-joined-parameters',
-        'x-request-id',
-      ],
-      strictPreflight: false,
-      maxAge: 600,
-    })
-  }
+  addHooks(server, options, { frame, bounds, cors })
   const finish: Finish = {
     compress: openCompression(),
     audit: options.audit ?? (() => undefined),
@@ -298,11 +272,17 @@ const allowBody =
       .then(() => done(), done)
   }
 
+/** What every request passes before its route. */
+type Passed = {
+  readonly frame: Frame
+  readonly bounds: ConnectionBounds
+  readonly cors: Cors
+}
+
 function addHooks(
   server: FastifyInstance,
   options: ServerOptions,
-  frame: Frame,
-  bounds: ConnectionBounds,
+  { frame, bounds, cors: { preflight } }: Passed,
 ): void {
   const unknownRoute = openUnknownRoute(server)
   const warn = warnOfUntrustedProxy(options.log)
@@ -318,7 +298,12 @@ function addHooks(
     warn(raw)
     boundContentType(raw.headers)
     const path = pathOf(raw.url)
-    done(headerRefusal(raw, path, unknownRoute) ?? admit(raw, path))
+    // A preflight may precede the request of any path, also of one that is unknown.
+    const isPreflight = preflight !== undefined && raw.method === 'OPTIONS'
+    const refused = headerRefusal(raw, path, isPreflight ? () => undefined : unknownRoute)
+    const problem = refused ?? admit(raw, path)
+    if (problem !== undefined || !isPreflight) done(problem)
+    else frame.send({ status: 204, headers: preflight, body: undefined }, raw, reply)
   })
   server.setErrorHandler((error: { readonly statusCode?: number }, raw, reply) => {
     const isTooLarge = error.statusCode === 413

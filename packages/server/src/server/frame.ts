@@ -3,6 +3,7 @@ import type { Answer } from '@bursar/contract'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { cutForwardedFor, pathOf } from './bound-request.ts'
 import type { Draining } from './connections/drain.ts'
+import type { Cors } from './cors.ts'
 import { peerAddress } from './peer-address.ts'
 import { problemAnswer } from './problem-answer.ts'
 import { logRequest, type Served } from './request-log.ts'
@@ -19,8 +20,7 @@ export type Frame = {
 type FrameOptions = {
   readonly log: Logger
   readonly draining: Readonly<Draining>
-  /** Whether a plugin answers preflights itself, and adds headers to other answers. */
-  readonly hasCors: boolean
+  readonly cors: Cors
   readonly logsIgnoredParameters: boolean
   readonly served: ((served: Served) => void) | undefined
   readonly traceRequests: TraceRequests
@@ -29,7 +29,7 @@ type FrameOptions = {
 }
 
 export function openFrame(options: FrameOptions): Frame {
-  const { log, draining, hasCors, logsIgnoredParameters, served, traceRequests, ended } = options
+  const { log, draining, cors, logsIgnoredParameters, served, traceRequests, ended } = options
   const logServed = (raw: FastifyRequest, reply: FastifyReply) => {
     const request: Served = {
       trace: raw.trace,
@@ -43,11 +43,12 @@ export function openFrame(options: FrameOptions): Frame {
     logRequest(log, request)
     served?.(request)
   }
-  const common = ({ id }: FastifyRequest): Headers => ({
+  const common = ({ id, headers }: FastifyRequest): Headers => ({
     'x-request-id': id,
     // On every answer: a 304 and a small one too must tell caches that others may be compressed.
     vary: 'accept-encoding',
     'x-content-type-options': 'nosniff',
+    ...cors.headers(headers.origin),
     ...(draining.answersClose && { connection: 'close' }),
   })
   const sendAnswer = (
@@ -76,9 +77,8 @@ export function openFrame(options: FrameOptions): Frame {
         traceRequests.end(raw, reply.raw)
         ended(raw)
       })
-      if (hasCors) reply.headers(common(raw))
     },
-    send: (answer, raw, reply) => sendAnswer(answer, raw, reply, hasCors),
+    send: (answer, raw, reply) => sendAnswer(answer, raw, reply, false),
     sendProblem: (error, raw, reply) => {
       const request = { id: raw.id, path: pathOf(raw.originalUrl), trace: raw.trace }
       // The framework closes the connection of a body that is too large.

@@ -8,7 +8,7 @@ import { pathRefusal } from './bound-request.ts'
 export function headerRefusal(
   request: FastifyRequest,
   path: string,
-  unknownRoute: (path: string) => Problem,
+  unknownRoute: (path: string) => Problem | undefined,
 ): Problem | undefined {
   const { headers, method, raw } = request
   // Node before version 26 drops the headers beyond its limit instead of refusing the request.

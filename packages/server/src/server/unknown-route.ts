@@ -1,12 +1,10 @@
 import { type Problem, problem } from '@bursar/contract'
 import type { FastifyInstance } from 'fastify'
 
-/** A 405 with `Allow` where the path has other methods, else a 404. Plugins have routes too. */
+/** A 405 with `Allow` where the path has other methods, else a 404. */
 export function openUnknownRoute(server: FastifyInstance): (path: string) => Problem {
   const methodsOf = new Map<string, Set<string>>()
   server.addHook('onRoute', ({ url, method }) => {
-    // CORS answers preflights of every path, which makes no path known.
-    if (url === '*') return
     const methods = methodsOf.get(url) ?? new Set()
     methodsOf.set(url, methods)
     for (const each of [method].flat()) methods.add(each)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { describeService } from '../../../../test/support/describe-service.ts'
 import { acme, type TestService } from '../../../../test/support/harness.ts'
-import { rawRequest } from '../../../../test/support/raw-request.ts'
+import { rawRequest, rawSocket } from '../../../../test/support/raw-request.ts'
 
 const allowed = 'https://app.example'
 const path = '/v2/transfer/fiat-accounts?limit=1'
@@ -92,6 +92,46 @@ describe('with configured origins', () => {
   test('each of them may read problems', async () => {
     const answer = await get(open, allowed, false)
     assert.equal(answer.status, 401)
+    assert.equal(answer.headers['access-control-allow-origin'], allowed)
+  })
+
+  test('each of them may read every refusal, whoever refuses', async () => {
+    const host = 'host: x'
+    const refused: readonly (readonly [status: number, ...lines: string[]])[] = [
+      [400, 'GET /%zz HTTP/1.1', host],
+      [400, 'GET / HTTP/1.1', 'host: a b'],
+      [400, 'GET / HTTP/1.1', host, ': no name'],
+      [400, 'GET / HTTP/9', host],
+      [404, 'GET /nothing HTTP/1.1', host],
+      [405, 'DELETE /v2/statements HTTP/1.1', host],
+      [405, 'CONNECT a:1 HTTP/1.1', host],
+      [413, 'POST /oauth2/token HTTP/1.1', host, 'content-length: 999999'],
+      [431, `GET /${'x'.repeat(10_000)} HTTP/1.1`, host],
+      [415, 'POST /oauth2/token HTTP/1.1', host, 'content-encoding: gzip', 'content-length: 1'],
+      [417, 'GET / HTTP/1.1', host, 'expect: a miracle'],
+      [431, 'GET / HTTP/1.1', host, ...Array.from({ length: 250 }, (_, at) => `x-${at}: 1`)],
+      [431, 'GET / HTTP/1.1', host, `x: ${'x'.repeat(80_000)}`],
+      [501, 'MIRACLE / HTTP/1.1', host],
+      [501, 'POST /oauth2/token HTTP/1.1', host, 'transfer-encoding: gzip, chunked'],
+    ]
+    for (const [status, line, ...headers] of refused) {
+      const text = `${[line, 'connection: close', ...headers, `Origin: ${allowed}`].join('\r\n')}\r\n\r\n`
+      const answer = await rawSocket(open.url, text)
+      assert.match(answer, new RegExp(`^HTTP/1.1 ${status} `), text.slice(0, 60))
+      const [vary] = /^vary: .*$/im.exec(answer) ?? []
+      assert.match(String(vary), /origin/, text.slice(0, 60))
+      assert.ok(answer.includes(`access-control-allow-origin: ${allowed}\r\n`), answer)
+      const foreign = await rawSocket(open.url, text.replace(allowed, 'https://evil.example'))
+      assert.ok(!foreign.includes('access-control-allow-origin'), foreign)
+    }
+  })
+
+  test('a preflight of any path is answered', async () => {
+    const answer = await rawRequest(open.url, '/nothing', {
+      method: 'OPTIONS',
+      headers: ['origin', allowed, 'access-control-request-method', 'GET'],
+    })
+    assert.equal(answer.status, 204)
     assert.equal(answer.headers['access-control-allow-origin'], allowed)
   })
 

@@ -30,7 +30,7 @@ async function startServer(t: TestContext) {
   ]
   const server = await buildServer({
     log: pino({}, { write: (line: string) => void lines.push(line) }),
-    corsOrigins: [],
+    corsOrigins: ['https://app.example'],
     trustedProxies: [],
     routes,
     background: stoppedJobs(),
@@ -78,7 +78,7 @@ const get = (path: string) => `GET ${path} HTTP/1.1\r\nhost: x\r\n\r\n`
 
 describe('a body that does not arrive', () => {
   const head =
-    'POST /body HTTP/1.1\r\nhost: x\r\ncontent-type: text/plain\r\ncontent-length: 4\r\n\r\n'
+    'POST /body HTTP/1.1\r\nhost: x\r\norigin: https://app.example\r\ncontent-type: text/plain\r\ncontent-length: 4\r\n\r\n'
 
   test('is answered 408 after its time, and its connection is closed', async (t) => {
     const { open, url } = await startServer(t)
@@ -91,6 +91,7 @@ describe('a body that does not arrive', () => {
     await time.advance(1)
     await until(() => seen.hasEnded)
     assert.match(seen.received, /^HTTP\/1\.1 408 [\s\S]*connection: close/i)
+    assert.match(seen.received, /^access-control-allow-origin: https:\/\/app.example\r$/m)
   })
 
   test('of the next request of a connection has the whole time again', async (t) => {

@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { dateOf, type Logger, limitsOf, systemTime } from '@bursar/base'
 import { type Problem, problem } from '@bursar/contract'
+import type { Cors } from '../cors.ts'
 import { renderProblem } from '../problem-of-failure.ts'
 import { headersTooLarge } from '../refusals.ts'
 import { logRequest } from '../request-log.ts'
@@ -24,7 +25,7 @@ export type LastRequest = { request: IncomingMessage; response: ServerResponse }
 
 /** Answers bytes that are not HTTP on the bare socket. The log line holds nothing of them. */
 export function brokenRequestAnswerer(
-  log: Logger,
+  { log, cors }: { readonly log: Logger; readonly cors: Cors },
   lastRequestOf: (socket: Duplex) => LastRequest | undefined,
 ) {
   const waiting = new WeakSet<Duplex>()
@@ -40,7 +41,12 @@ export function brokenRequestAnswerer(
     const last = lastRequestOf(socket)
     const answer = () => {
       answered.add(socket)
-      answerOnSocket(socket, problemOf(error), log)
+      // The headers of a request whose body broke were read; those of another one were not.
+      const isBody = last !== undefined && !last.request.complete
+      const headers = isBody
+        ? cors.headers(last.request.headers.origin)
+        : cors.headersOfBroken(error.rawPacket)
+      answerOnSocket(socket, problemOf(error), { log, headers })
     }
     if (last === undefined || last.response.writableFinished) answer()
     else if (last.request.complete) {
@@ -55,11 +61,16 @@ export function brokenRequestAnswerer(
 }
 
 /** Answers a request that no route can see, and closes its connection. */
-export function answerOnSocket(socket: Duplex, problem: Problem, log: Logger): void {
+export function answerOnSocket(
+  socket: Duplex,
+  problem: Problem,
+  { log, headers }: { readonly log: Logger; readonly headers: ReturnType<Cors['headers']> },
+): void {
   const id = randomUUID()
-  const { status, headers, body } = renderProblem(problem, { id, path: '' })
+  const { status, headers: own, body } = renderProblem(problem, { id, path: '' })
   const lines = {
     ...headers,
+    ...own,
     'content-length': String(Buffer.byteLength(body)),
     'x-request-id': id,
     'x-content-type-options': 'nosniff',

@@ -5,6 +5,7 @@ import { createServer, type Logger, limitsOf, systemTime } from '@bursar/base'
 import { problem } from '@bursar/contract'
 import { serverLimits } from '../../limits.ts'
 import { originForm } from '../bound-request.ts'
+import type { Cors } from '../cors.ts'
 import { openBodyDeadlines } from './body-deadlines.ts'
 import {
   answerOnSocket,
@@ -40,6 +41,7 @@ export type NodeServers = {
 type NodeServerOptions = {
   readonly connectionsMax: number
   readonly watch: (server: Server) => void
+  readonly cors: Cors
   readonly log: Logger
 }
 
@@ -47,7 +49,12 @@ type NodeServerOptions = {
  * Opens Node's HTTP servers, each with every limit. Fastify opens one for each address of
  * `localhost`, and would give its own settings to the first one only.
  */
-export function openNodeServers({ connectionsMax, watch, log }: NodeServerOptions): NodeServers {
+export function openNodeServers({
+  connectionsMax,
+  watch,
+  cors,
+  log,
+}: NodeServerOptions): NodeServers {
   const opened: Server[] = []
   const sockets = new Set<Socket>()
   const bodies = openBodyDeadlines()
@@ -79,7 +86,7 @@ export function openNodeServers({ connectionsMax, watch, log }: NodeServerOption
       socket.once('close', () => sockets.delete(socket))
     })
     const lastRequests = new WeakMap<Duplex, LastRequest>()
-    const answerBroken = brokenRequestAnswerer(log, (socket) => lastRequests.get(socket))
+    const answerBroken = brokenRequestAnswerer({ log, cors }, (socket) => lastRequests.get(socket))
     server.on('request', (request, response) => {
       const last = lastRequests.get(request.socket)
       // One entry for a connection: a new one for each request would burden garbage collection.
@@ -93,7 +100,9 @@ export function openNodeServers({ connectionsMax, watch, log }: NodeServerOption
     // By default Node sends 100 Continue before anyone has seen the request, and a bare 417.
     server.on('checkContinue', (request, response) => server.emit('request', request, response))
     server.on('checkExpectation', (request, response) => server.emit('request', request, response))
-    server.on('connect', (_request, socket) => answerOnSocket(socket, connectRefused, log))
+    server.on('connect', ({ headers }, socket) =>
+      answerOnSocket(socket, connectRefused, { log, headers: cors.headers(headers.origin) }),
+    )
     server.on('clientError', answerBroken)
     watch(server)
     opened.push(server)
