@@ -50,6 +50,7 @@ const none: CorsHeaders = {}
 const VARY = 'accept-encoding, origin'
 
 const exposed = [
+  'allow',
   'as-of',
   'etag',
   'ratelimit-limit',
