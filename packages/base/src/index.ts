@@ -81,6 +81,7 @@ export {
   zero,
 } from './values/exact-decimal.ts'
 export { getOrInsert } from './values/get-or-insert.ts'
+export { hiddenFault, httpUrlFault } from './values/given-text.ts'
 export {
   DAY_MICROS,
   HOUR_MICROS,

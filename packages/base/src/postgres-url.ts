@@ -1,5 +1,6 @@
 import { isLoopback } from './machine/loopback.ts'
 import { attempt } from './values/attempt.ts'
+import { httpUrlFault } from './values/given-text.ts'
 
 /** One PostgreSQL server of a connection URL. */
 export type ServerAddress = {
@@ -46,8 +47,9 @@ function addressOf(
   login: Omit<ServerAddress['credentials'], 'ssl'>,
   sslmode: string | undefined,
 ): ServerAddress {
-  const { hostname, port, pathname } = new URL(`http://${part}`)
-  if (pathname !== '/') throw new TypeError('a host must not have a path')
+  const fault = httpUrlFault(`http://${part}`)
+  if (fault !== undefined) throw new TypeError(fault)
+  const { hostname, port } = new URL(`http://${part}`)
   // Only a URL writes an IPv6 address in brackets.
   const host = hostname.replace(/^\[(.*)\]$/, '$1')
   // An http URL drops its default port, 80.

@@ -26,3 +26,6 @@ export class Secret {
     return REDACTED
   }
 }
+
+/** The pattern of a master key: 32 bytes in base64. */
+export const masterKeyForm = '^[A-Za-z0-9+/]{43}=?$'

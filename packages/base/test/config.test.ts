@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
@@ -98,6 +99,83 @@ test('a public URL has no query and no fragment, also not an empty one before a 
       url,
     )
   }
+})
+
+test('a URL that a parser would mend is a fault that says what to change', () => {
+  const place = 'has a host or a port that a URL parser changes'
+  const path = 'has a path or a query that a URL parser changes'
+  const mended: Readonly<Record<string, string>> = {
+    'https://a.example\r':
+      'has the invisible character U+000D, as a file with Windows line ends leaves; take it out',
+    'https://a.exa\tmple': 'has the invisible character U+0009; take it out',
+    '\u0000https://a.example': 'has the invisible character U+0000; take it out',
+    'https://a.example\u200b': 'has the invisible character U+200B; take it out',
+    ' https://a.example': 'begins or ends with a blank; take it out',
+    'https:\\\\a.example': 'has a \\; write / instead',
+    'https:/a.example': 'must be a URL such as',
+    'HTTPS://a.example': 'must be a URL such as',
+    'https://a.example:': place,
+    'https://a.example:0443': place,
+    'https://a%2eexample': place,
+    'https://a\u00ad.example': place,
+    'http://127.1': place,
+    'http://0x7f000001': place,
+    'https://a.example/x/../y': path,
+    'https://a.example/a b': path,
+    'https://a.example/é': path,
+    'https://a.example/?': path,
+  }
+  for (const [url, reason] of Object.entries(mended)) {
+    const [fault = '', ...others] = faultsOf({ BURSAR_PUBLIC_URL: url })
+    assert.ok(fault.startsWith(`BURSAR_PUBLIC_URL ${reason}`), `${JSON.stringify(url)}: ${fault}`)
+    assert.deepEqual(others, [])
+    const issuer = { issuer: 'https://a.example', audience: 'us', jwksUri: url }
+    assert.equal(faultsOf({ BURSAR_TRUSTED_ISSUERS: JSON.stringify([issuer]) }).length, 1, url)
+  }
+  const lawful = [
+    'https://A.example:443/x%20y/',
+    'http://127.0.0.1:80',
+    'https://bücher.example',
+    'http://[::0001]:8080',
+  ]
+  for (const url of lawful) assert.deepEqual(faultsOf({ BURSAR_PUBLIC_URL: url }), [], url)
+})
+
+test('no setting keeps a character that nobody sees', () => {
+  const texts = {
+    HOST: '127.0.0.1',
+    PORT: '8080',
+    LOG_LEVEL: 'warn',
+    BURSAR_CONSOLE: 'true',
+    BURSAR_SPOOL_FOLDER: '/tmp',
+    DATABASE_URL: 'sqlite:data/bursar.db',
+    OPERATOR_DATABASE_URL: 'postgres://bursar@localhost/bursar',
+  }
+  for (const [name, text] of Object.entries(texts)) {
+    assert.deepEqual(faultsOf({ [name]: `${text} ` }), [
+      `${name} begins or ends with a blank; take it out`,
+    ])
+    for (const character of ['\r', '\0', '\ufeff']) {
+      const [fault = ''] = faultsOf({ [name]: `${text}${character}` })
+      assert.ok(fault.startsWith(`${name} has the invisible character U+`), fault)
+    }
+  }
+  const issuer = { issuer: 'https://a.example', audience: 'us\r' }
+  const [fault = ''] = faultsOf({ BURSAR_TRUSTED_ISSUERS: JSON.stringify([issuer]) })
+  assert.match(fault, /audience has the invisible character U\+000D/)
+  // Blanks and line ends between the entries of a list are no part of them.
+  const { corsOrigins } = loadConfig({
+    env: { BURSAR_CORS_ORIGINS: 'https://a.example ,https://b.example\r' },
+  })
+  assert.deepEqual(corsOrigins, ['https://a.example', 'https://b.example'])
+})
+
+test('a master key in a variable is trimmed, as one in a file is', () => {
+  const key = randomBytes(32).toString('base64')
+  for (const name of ['BURSAR_MASTER_KEY', 'BURSAR_MASTER_KEY_PREVIOUS']) {
+    assert.deepEqual(faultsOf({ [name]: ` ${key}\r\n` }), [])
+  }
+  assert.equal(loadConfig({ env: { BURSAR_MASTER_KEY: `${key}\n` } }).masterKey?.reveal(), key)
 })
 
 test('a misspelt variable or key is a fault that names the setting that was meant', () => {

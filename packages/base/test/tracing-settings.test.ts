@@ -66,11 +66,12 @@ test('a sampler is one of the six of the specification', () => {
 test('what Bursar cannot do is refused by its name, and no value is repeated', () => {
   const secret = 'CANARY'
   const faults = {
-    'OTEL_EXPORTER_OTLP_ENDPOINT must be a URL that starts with http:// or https://': [
-      { OTEL_EXPORTER_OTLP_ENDPOINT: secret },
-      { OTEL_EXPORTER_OTLP_ENDPOINT: `ftp://user:${secret}@collector` },
-      { OTEL_EXPORTER_OTLP_ENDPOINT: `collector:4318` },
-    ],
+    'OTEL_EXPORTER_OTLP_ENDPOINT must be a URL such as https://api.example.com or http://127.0.0.1:8080':
+      [
+        { OTEL_EXPORTER_OTLP_ENDPOINT: secret },
+        { OTEL_EXPORTER_OTLP_ENDPOINT: `ftp://user:${secret}@collector` },
+        { OTEL_EXPORTER_OTLP_ENDPOINT: `collector:4318` },
+      ],
     'OTEL_EXPORTER_OTLP_PROTOCOL must be http/protobuf, the only protocol of Bursar': [
       { ...endpoint, OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' },
     ],

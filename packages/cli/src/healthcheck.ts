@@ -1,4 +1,12 @@
-import { type Config, fetchBounded, isWildcard, limitsOf, systemTime, urlHost } from '@bursar/base'
+import {
+  type Config,
+  fetchBounded,
+  httpUrlFault,
+  isWildcard,
+  limitsOf,
+  systemTime,
+  urlHost,
+} from '@bursar/base'
 import type { Command } from 'commander'
 import { type CommonOptions, configOf, newCommand, refuseUsage } from './options.ts'
 import { CommandFailed, type Output, printResult } from './output.ts'
@@ -22,7 +30,8 @@ export function healthcheckCommand(output: Output): Command {
   ]).option('--url <url>', 'The server, if it is not at HOST and PORT of the configuration.')
   return command.action(async (options: HealthcheckOptions) => {
     const { url = serverOf(configOf(options)) } = options
-    refuseUsage(command, URL.canParse(url) ? undefined : '--url must be a URL.')
+    const fault = options.url && httpUrlFault(options.url)
+    refuseUsage(command, fault && `--url ${fault}.`)
     const asked = new URL('/readyz', url).href
     try {
       using deadline = systemTime.deadline(limits.healthcheckMs)

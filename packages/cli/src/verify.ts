@@ -1,4 +1,4 @@
-import { counted } from '@bursar/base'
+import { counted, httpUrlFault } from '@bursar/base'
 import { allStatements, isWordOf, type Result, Unreachable, verifyTarget } from '@bursar/verify'
 import { Command, Option } from 'commander'
 import { refuseUsage, withExamples } from './options.ts'
@@ -30,13 +30,15 @@ export function verifyCommand(output: Output): Command {
     .requiredOption('--target <url>', 'The base URL of the server, before /v2.')
     .requiredOption('--client-id <id>', 'A client of the customer whose records are read.')
     .addOption(
-      new Option('--client-secret <secret>', 'The secret of the client.').env(secretVariable),
+      new Option('--client-secret <secret>', 'The secret of the client.')
+        .env(secretVariable)
+        .argParser(trimmed),
     )
     .option('--other-client-id <id>', 'A client of another customer, to check isolation.')
     .addOption(
-      new Option('--other-client-secret <secret>', 'The secret of that client.').env(
-        otherSecretVariable,
-      ),
+      new Option('--other-client-secret <secret>', 'The secret of that client.')
+        .env(otherSecretVariable)
+        .argParser(trimmed),
     )
     .option('--token-url <url>', 'The token endpoint (default: TARGET/oauth2/token).')
     .option('--customer <id>', 'The customer id; without it, records or introspection name it.')
@@ -68,6 +70,9 @@ export function verifyCommand(output: Output): Command {
     })
 }
 
+/** A line end after a secret is no part of it. */
+const trimmed = (secret: string): string => secret.trim()
+
 function usageFault(options: VerifyCommandOptions): string | undefined {
   const { target, tokenUrl = target, clientSecret = '', otherClientId, otherClientSecret } = options
   for (const [name, url] of Object.entries({ '--target': target, '--token-url': tokenUrl })) {
@@ -86,12 +91,11 @@ function usageFault(options: VerifyCommandOptions): string | undefined {
 
 /** The fault does not repeat the URL, which may hold a password. */
 function urlFault(text: string): string | undefined {
-  const url = URL.parse(text)
-  if (url === null || !['http:', 'https:'].includes(url.protocol)) {
-    return 'must be a URL such as https://api.example.com'
-  }
-  if (url.username !== '' || url.password !== '') return 'must have no user and no password'
-  return url.search === '' && url.hash === '' ? undefined : 'must have no query and no fragment'
+  const fault = httpUrlFault(text)
+  if (fault !== undefined) return fault
+  const { username, password, search, hash } = new URL(text)
+  if (username !== '' || password !== '') return 'must have no user and no password'
+  return search === '' && hash === '' ? undefined : 'must have no query and no fragment'
 }
 
 const otherOf = ({ otherClientId: id, otherClientSecret: secret }: VerifyCommandOptions) =>

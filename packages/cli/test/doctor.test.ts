@@ -469,7 +469,10 @@ describe('healthcheck', () => {
 
   test('refuses what is no URL', async () => {
     const { code, err } = await runBursar('', ['healthcheck', '--url', 'here'])
-    assert.deepEqual([code, err], [2, '--url must be a URL.\n'])
+    assert.deepEqual(
+      [code, err],
+      [2, '--url must be a URL such as https://api.example.com or http://127.0.0.1:8080.\n'],
+    )
   })
 })
 

@@ -355,6 +355,7 @@ describe('exit code 2', () => {
     )
     await saying(['--target', 'api', ...of(acme)], /^--target must be a URL such as /)
     await saying(['--target', 'http://u:p@api', ...of(acme)], /^--target must have no user and no /)
+    await saying(['--target', 'http://a\r', ...of(acme)], /^--target has the invisible character /)
     await saying([...target, '--token-url', 'ftp://a', ...of(acme)], /^--token-url must be a URL /)
   })
 

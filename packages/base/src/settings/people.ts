@@ -1,4 +1,6 @@
 import { type Static, Type } from 'typebox'
+import { withRule } from '../schema-faults.ts'
+import { hiddenFault } from '../values/given-text.ts'
 
 /**
  * What a person may do: look up masked records, see records in full, export lists, and see who saw
@@ -7,7 +9,7 @@ import { type Static, Type } from 'typebox'
 export const rights = ['look_up', 'see_full', 'export', 'audit'] as const
 export type Right = (typeof rights)[number]
 
-const text = Type.String({ minLength: 1, reason: 'must be text' })
+export const text = withRule(Type.String({ minLength: 1, reason: 'must be text' }), hiddenFault)
 
 /** What a value of the claim grants. `{customer}` in a value stands for a customer's id. */
 const grant = Type.Refine(

@@ -4,7 +4,8 @@ import { Format } from 'typebox/format'
 import { baseLimits } from '../limits.ts'
 import { isWildcard } from '../machine/loopback.ts'
 import { firstFault, type Rule, withRule } from '../schema-faults.ts'
-import { Secret } from '../secret.ts'
+import { masterKeyForm, Secret } from '../secret.ts'
+import { hiddenFault, httpUrlFault } from '../values/given-text.ts'
 import { parseTrustedIssuers, type TrustedIssuer } from './trusted-issuers.ts'
 
 type Parsed<T> = { readonly value: T } | { readonly fault: string }
@@ -25,7 +26,8 @@ const parsedBy =
   <T>(schema: TSchema, fromText: (text: string) => unknown = (text) => text) =>
   (given: unknown): Parsed<T> => {
     const value = typeof given === 'string' ? fromText(given) : given
-    const fault = firstFault(schema, value)
+    const unseen = typeof value === 'string' ? hiddenFault(value) : undefined
+    const fault = unseen ?? firstFault(schema, value)
     return fault === undefined ? { value: value as T } : { fault }
   }
 
@@ -86,7 +88,8 @@ export function list(
     ...naming
   }: Ruled & { readonly entries?: TSchema; readonly what?: string; readonly separator?: string },
 ): Setting<readonly string[]> {
-  const schema = Type.Array(withRule(entries, faultOf), { reason: `must be a list of ${what}` })
+  const entry = withRule(entries, (text) => hiddenFault(text) ?? faultOf(text))
+  const schema = Type.Array(entry, { reason: `must be a list of ${what}` })
   const fromText = (text: string) =>
     text
       .trim()
@@ -113,7 +116,7 @@ function urlFault(text: string): string | undefined {
   const host = parsed.hostname.replace(/^\[|\]$/g, '')
   return isWildcard(host)
     ? `must name a host that callers can connect to, and ${host} is every address`
-    : undefined
+    : httpUrlFault(text)
 }
 
 export function trustedIssuers(naming: Naming): Setting<readonly TrustedIssuer[]> {
@@ -122,9 +125,9 @@ export function trustedIssuers(naming: Naming): Setting<readonly TrustedIssuer[]
 
 export function masterKey(naming: Naming): Setting<Secret | undefined> {
   const reason = 'must be 32 bytes in base64; make one with `openssl rand -base64 32`'
-  const schema = Type.String({ pattern: '^[A-Za-z0-9+/]{43}=?$', reason })
+  const schema = Type.String({ pattern: masterKeyForm, reason })
   const parse = (given: unknown): Parsed<Secret> => {
-    const parsed = parsedBy<string>(schema)(given)
+    const parsed = parsedBy<string>(schema, (text) => text.trim())(given)
     return 'fault' in parsed ? parsed : { value: new Secret(parsed.value) }
   }
   return { ...naming, fallback: undefined, parse }

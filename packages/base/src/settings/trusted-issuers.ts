@@ -2,8 +2,9 @@ import { type Static, Type } from 'typebox'
 import { limitsOf } from '../declare-limits.ts'
 import { parseJson } from '../parse-json.ts'
 import { type SchemaFault, schemaFaults, withRule } from '../schema-faults.ts'
+import { httpUrlFault } from '../values/given-text.ts'
 import { printable } from '../values/printable.ts'
-import { type People, peopleSchema, peopleWithDefaults } from './people.ts'
+import { type People, peopleSchema, peopleWithDefaults, text } from './people.ts'
 
 const limits = limitsOf({
   /** Other issuers that one operator trusts. */
@@ -25,10 +26,8 @@ const issuerAlgorithms = [
   'Ed25519',
 ]
 
-const text = Type.String({ minLength: 1, reason: 'must be text' })
-
 const safeUrl = withRule(text, (url) =>
-  isSafeUrl(url) ? undefined : 'must be an https URL (http only on a loopback address)',
+  isSafeUrl(url) ? httpUrlFault(url) : 'must be an https URL (http only on a loopback address)',
 )
 
 const issuerSchema = Type.Object(

@@ -1,5 +1,6 @@
 import { ConfigError } from '../config.ts'
 import { limitsOf } from '../declare-limits.ts'
+import { httpUrlFault } from '../values/given-text.ts'
 
 const limits = limitsOf({
   /** An engineer who looks at a trace waits so long for it, and at most. */
@@ -41,9 +42,8 @@ export function readTracingSettings(environment: Environment): TracingSettings |
   if (endpoint === undefined || isDisabled || exporter === 'none') return undefined
   if (exporter !== 'otlp') throw new ConfigError('OTEL_TRACES_EXPORTER must be otlp or none')
   // An endpoint may have a password, so the message does not repeat it.
-  if (!['http:', 'https:'].includes(URL.parse(endpoint.value)?.protocol ?? '')) {
-    throw new ConfigError(`${endpoint.name} must be a URL that starts with http:// or https://`)
-  }
+  const fault = httpUrlFault(endpoint.value)
+  if (fault !== undefined) throw new ConfigError(`${endpoint.name} ${fault}`)
   const protocol = ofTraces('PROTOCOL')
   if (protocol !== undefined && protocol.value !== 'http/protobuf') {
     throw new ConfigError(`${protocol.name} must be http/protobuf, the only protocol of Bursar`)

@@ -14,7 +14,7 @@ import { dirname } from 'node:path'
 import { ConfigError } from '../config.ts'
 import { limitsOf } from '../declare-limits.ts'
 import { isOpenToOthers, makePrivateFolder } from '../machine/private-files.ts'
-import { Secret } from '../secret.ts'
+import { masterKeyForm, Secret } from '../secret.ts'
 import type { Random } from './random.ts'
 import { type MasterKey, masterKeyOf } from './wrap.ts'
 
@@ -94,7 +94,7 @@ function askKeyCommand([program = '', ...words]: readonly string[]): Secret {
   return new Secret(text)
 }
 
-const isMasterKey = (text: string): boolean => /^[A-Za-z0-9+/]{43}=$/.test(text)
+const isMasterKey = (text: string): boolean => new RegExp(masterKeyForm).test(text)
 
 function readKeyFile(path: string): Secret {
   const descriptor = openSync(path, 'r')

@@ -2,6 +2,7 @@ import {
   baseLimits,
   decimalCharactersMax,
   decimalPattern,
+  httpUrlFault,
   parseDecimal,
   Secret,
 } from '@bursar/base'
@@ -59,9 +60,16 @@ export function positiveUnits(given: string, decimals: number, member: string, a
 
 export const endpointMembers = {
   /** No user and password: URLs are logged, and `auth_env` names the credentials. */
-  url: text('^https?://[^@\\s]+$'),
+  url: Type.Refine(
+    text('^https?://[^@\\s]+$'),
+    (url) => urlFault(url) === undefined,
+    (url) => urlFault(url) ?? '',
+  ),
   auth_env: Type.Optional(text('^[A-Z][A-Z0-9_]{0,99}$')),
 }
+
+/** The parser would change the braces of a price source. */
+const urlFault = (url: string) => httpUrlFault(url.replaceAll('{symbol}', 'symbol'))
 export const endpoint = object(endpointMembers)
 
 export type Endpoint = Readonly<ReturnType<typeof toEndpoint>>
@@ -72,7 +80,8 @@ export function toEndpoint(
   env: Environment,
 ) {
   const { url, auth_env } = document
-  const value = auth_env === undefined ? undefined : env[auth_env]
+  // A blank or line end after a key is no part of it, as in a file with the master key.
+  const value = auth_env === undefined ? undefined : env[auth_env]?.trim()
   if (auth_env !== undefined && (value ?? '') === '') {
     addFault('auth_env', `names ${auth_env}, which is not set in the environment`)
   }

@@ -95,10 +95,23 @@ describe('readSchedule', () => {
     ])
   })
 
+  it('refuses a URL that a parser would mend, and takes the place of the symbol', () => {
+    const source = { kind: 'http', max_age_s: 60, price_pointer: '/p', symbols: { ETH: 'eth' } }
+    const at = (url: string) => ({ price_sources: [{ ...source, url }] })
+    assert.deepEqual(faultsOf(at('https://p.example/{symbol}?of={symbol}')), [])
+    for (const url of ['https:\\\\p.example/{symbol}', 'https://p.example/a/../{symbol}']) {
+      assert.equal(faultsOf(at(url)).length, 1, url)
+    }
+    const rpc = [{ url: 'http://127.1:8545' }]
+    assert.deepEqual(faultsOf({ networks: { BITCOIN: { rpc } } }), [
+      'networks.BITCOIN.rpc.0.url has a host or a port that a URL parser changes; write each in full',
+    ])
+  })
+
   it('reads the authorization from the environment and never prints it', () => {
     const rpc = [{ url: 'http://n.example', auth_env: 'NODE_AUTH' }]
     const overrides = { networks: { BITCOIN: { rpc } } }
-    const schedule = scheduleWith(overrides, { NODE_AUTH: 'Basic eHg6eXk=' })
+    const schedule = scheduleWith(overrides, { NODE_AUTH: 'Basic eHg6eXk=\r\n' })
     const authorization = schedule.networks.BITCOIN.endpoints[0]?.authorization
     assert.equal(authorization?.reveal(), 'Basic eHg6eXk=')
     assert(!JSON.stringify(schedule.networks.BITCOIN.endpoints).includes('eHg6'))
