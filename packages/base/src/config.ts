@@ -4,6 +4,7 @@ import { limitsOf } from './declare-limits.ts'
 import { jsonFault } from './parse-json.ts'
 import type { Setting } from './settings/setting-kinds.ts'
 import { settings } from './settings/settings.ts'
+import { decodeText } from './values/decode-text.ts'
 import { printable } from './values/printable.ts'
 import { repeatedMembers } from './values/scan-json.ts'
 
@@ -166,7 +167,9 @@ export function readTextFile(path: string): TextFile {
     for (let read = -1; read !== 0 && bytes < buffer.length; bytes += read) {
       read = readSync(descriptor, buffer, bytes, buffer.length - bytes, null)
     }
-    if (bytes <= configurationBytesMax) return { text: buffer.toString('utf8', 0, bytes) }
+    if (bytes <= configurationBytesMax) {
+      return { isAbsent: false, ...decodeText(buffer.subarray(0, bytes)) }
+    }
     return { fault: `has more than ${configurationBytesMax} bytes`, isAbsent: false }
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException

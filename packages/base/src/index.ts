@@ -70,6 +70,7 @@ export {
   matchesPrefix,
   parseDisplayName,
 } from './values/display-name.ts'
+export { decodeText, otherEncoding, withoutMark } from './values/decode-text.ts'
 export {
   type ExactDecimal,
   minus,

@@ -64,6 +64,21 @@ test('a store in memory and a file as a URI are refused with what to write', () 
   }
 })
 
+test('a file is read behind a byte order mark, and another encoding is refused by its name', () => {
+  const file = join(folder, 'encoded.json')
+  writeFileSync(file, '\ufeff{"port": 1}')
+  assert.equal(loadConfig({ env: {}, file }).port, 1)
+  const utf16 = Buffer.from('\ufeff{"port": 1}', 'utf16le')
+  for (const [bytes, fault] of [
+    [utf16, 'is UTF-16; save it as UTF-8'],
+    [Buffer.from(utf16).swap16(), 'is UTF-16; save it as UTF-8'],
+    [Buffer.from('{"host": "bücher"}', 'latin1'), 'is not UTF-8; save it as UTF-8'],
+  ] as const) {
+    writeFileSync(file, bytes)
+    assert.deepEqual(faultsOf({}, file), [`${file} ${fault}`])
+  }
+})
+
 test('a configuration file that exists but cannot be read is a fault', () => {
   const file = join(folder, 'folder.json')
   mkdirSync(file)

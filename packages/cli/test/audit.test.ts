@@ -380,6 +380,12 @@ test('audit verify takes heads from a log with other lines, and refuses a file w
   appendFileSync(log, errors)
   const { out } = await verify()
   assert.equal(out, '4 lines of 1 chain checked; compared with 1 head\n')
+  // A shell of Windows writes a mark before the first line, or UTF-16.
+  const [head = ''] = readFileSync(log, 'utf8').match(/^.*"digest":".*$/m) ?? []
+  writeFileSync(log, `\ufeff${head}\n`)
+  assert.equal((await verify()).out, out)
+  writeFileSync(log, Buffer.from(`\ufeff${head}\n`, 'utf16le'))
+  assert.equal((await verify()).err, `${log} is UTF-16; save it as UTF-8\n`)
 })
 
 test('audit prune deletes what is past its retention, and the log still verifies', async () => {

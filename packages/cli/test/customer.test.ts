@@ -263,7 +263,12 @@ describe('a recovery', () => {
     }
     const { erasures_repeated_at: none } = await jsonOf(place, ['reconcile'])
     assert.equal(none, null)
-    writeFileSync(list, JSON.stringify({ erasures: [good] }))
+    // A shell of Windows writes a mark before the text, or UTF-16.
+    const document = `\ufeff${JSON.stringify({ erasures: [good] })}`
+    writeFileSync(list, document, 'utf16le')
+    const { err } = await run(place, ['reconcile', '--erasures', list])
+    assert.equal(err, `${list} is UTF-16; save it as UTF-8\n`)
+    writeFileSync(list, document)
     await jsonOf(place, ['reconcile', '--erasures', list])
     const { out } = await run(place, ['export', 'fiat-accounts', '--customer', 'acme'])
     assert.equal(out, '')

@@ -15,6 +15,7 @@ import { ConfigError } from '../config.ts'
 import { limitsOf } from '../declare-limits.ts'
 import { isOpenToOthers, makePrivateFolder } from '../machine/private-files.ts'
 import { masterKeyForm, Secret } from '../secret.ts'
+import { decodeText } from '../values/decode-text.ts'
 import type { Random } from './random.ts'
 import { type MasterKey, masterKeyOf } from './wrap.ts'
 
@@ -104,7 +105,9 @@ function readKeyFile(path: string): Secret {
         `${path} holds the master key, but other users can read or write it. Run \`chmod 600 ${path}\`. If someone may have read it, change the master key (docs/running.md, “The master key”).`,
       )
     }
-    const text = readFileSync(descriptor, 'utf8').trim()
+    const read = decodeText(readFileSync(descriptor))
+    if ('fault' in read) throw new ConfigError(`${path} ${read.fault}.`)
+    const text = read.text.trim()
     if (!isMasterKey(text)) {
       throw new ConfigError(
         `${path} does not hold a master key (32 bytes in base64). Restore the file, or set BURSAR_MASTER_KEY.`,

@@ -55,6 +55,8 @@ test('refuses a master key file with other content', async (t) => {
   const { keyFile, open } = await newStore(t)
   writeFileSync(keyFile, 'not a key\n', { mode: 0o600 })
   await assert.rejects(open({ keyFile }), refusal(/does not hold a master key/))
+  writeFileSync(keyFile, `\ufeff${'A'.repeat(43)}=`, 'utf16le')
+  await assert.rejects(open({ keyFile }), refusal(/is UTF-16; save it as UTF-8/))
 })
 
 test('does not create a master key for a store that already holds keys', async (t) => {

@@ -1,6 +1,6 @@
 import { createReadStream, existsSync } from 'node:fs'
 import { createInterface } from 'node:readline'
-import { counted, limitsOf } from '@bursar/base'
+import { counted, limitsOf, otherEncoding } from '@bursar/base'
 import { type AuditFault, type AuditFinding, type AuditHead, verifyAudit } from '@bursar/records'
 import type { Command } from 'commander'
 import { type CommonOptions, newCommand } from '../options.ts'
@@ -79,11 +79,15 @@ const textOf = ({ fault, chain, sequence, detail }: AuditFinding): string =>
 /** The heads of a file of heads, or of the lines of a log, which may have others. */
 async function* headsIn(path: string | undefined): AsyncIterable<AuditHead> {
   if (path === undefined) return
+  for await (const start of createReadStream(path, { end: 1 })) {
+    const fault = otherEncoding(start)
+    if (fault !== undefined) throw new CommandFailed(`${path} ${fault}`)
+  }
   for await (const line of createInterface({
     input: createReadStream(path),
     crlfDelay: Infinity,
   })) {
-    const head = readHead(line)
+    const head = readHead(line.replace(/^\uFEFF/, ''))
     if (head !== undefined) yield head
   }
 }

@@ -1,5 +1,5 @@
 import { readFileSync, statSync } from 'node:fs'
-import { limitsOf, parseInstant, parseJson } from '@bursar/base'
+import { decodeText, limitsOf, parseInstant, parseJson } from '@bursar/base'
 import type { Recovery } from '@bursar/records'
 import { type ErasureDeps, eraseCustomer, findHoldings } from '../customer/run-erasure.ts'
 import { isPrintable } from '../options.ts'
@@ -23,7 +23,9 @@ export function readErasures(file: string): readonly Listed[] {
   if (size > limits.erasureListBytesMax) {
     throw new CommandFailed(`${file} is too long to be a list of erasures`)
   }
-  const text = readFileSync(file, 'utf8')
+  const read = decodeText(readFileSync(file))
+  if ('fault' in read) throw new CommandFailed(`${file} ${read.fault}`)
+  const { text } = read
   const document = parseJson(text)
   if (typeof document === 'object' && document !== null && 'erasures' in document) {
     const { erasures } = document

@@ -60,13 +60,9 @@ export function openRejectsFile(path: string, { name, header }: Options): Reject
 /** In CSV, a quotation mark would begin a cell. */
 const noteOf = (text: string): string => `${NOTE}${printable(text, 2000).replaceAll('"', "'")}\n`
 
-const BYTE_ORDER_MARK = '\uFEFF'
-
-/** A line without its end, and the first one without its mark, which is part of the file. */
+/** A line without its end. */
 function bytesOf(raw: string | Uint8Array): Buffer {
-  if (typeof raw === 'string') return Buffer.from(raw.replace(BYTE_ORDER_MARK, ''))
+  if (typeof raw === 'string') return Buffer.from(raw)
   const bytes = Buffer.from(raw)
-  const mark = Buffer.from(BYTE_ORDER_MARK)
-  const start = bytes.subarray(0, mark.length).equals(mark) ? mark.length : 0
-  return bytes.subarray(start, bytes.at(-1) === 0x0d ? bytes.length - 1 : bytes.length)
+  return bytes.at(-1) === 0x0d ? bytes.subarray(0, -1) : bytes
 }

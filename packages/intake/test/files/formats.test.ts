@@ -39,6 +39,21 @@ describe('NDJSON', () => {
     ])
   })
 
+  test('is read behind a byte order mark as without it, like JSON, CSV and files of rejects', async () => {
+    const note = '#~ rejected records of a\n'
+    const contents = {
+      'mark.json': '[{"id":"a"}]',
+      'mark.csv': 'id\na\n',
+      'mark.ndjson': `${note}{"id":"a"}\n`,
+      'mark.rejects.csv': `${note}id\na\n`,
+    }
+    for (const [name, content] of Object.entries(contents)) {
+      const plain = await entriesOf(name, content)
+      assert.equal(plain.length, 1, name)
+      assert.deepEqual(await entriesOf(name, `\uFEFF${content}`), plain, name)
+    }
+  })
+
   test('reports the line that is not JSON or not UTF-8 and continues', async () => {
     const bytes = Buffer.concat([
       Buffer.from('{"a":\n'),

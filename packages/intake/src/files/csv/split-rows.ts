@@ -1,9 +1,8 @@
-import { isNote } from '../reading/lines.ts'
+import { isNote, NOTE } from '../reading/lines.ts'
 import type { RawEntry } from '../reading/read-entries.ts'
 import { lineEndFinder, lineEndsIn, RETURN } from './line-ends.ts'
 
 const QUOTE = 0x22
-const BYTE_ORDER_MARK = Buffer.from('\uFEFF')
 
 export type RowSplitter = {
   split(chunk: Buffer): Iterable<RawEntry>
@@ -21,11 +20,9 @@ export function rowSplitter(): RowSplitter {
   let [hasBegun, hasNotes] = [false, false]
   /** How many bytes of the rest were searched, and whether they end within quotation marks. */
   let [searched, isQuoted] = [0, false]
-  const begin = (bytes: Buffer): Buffer => {
+  const begin = (bytes: Buffer) => {
     hasBegun = true
     hasNotes = isNote(bytes)
-    const hasMark = BYTE_ORDER_MARK.equals(bytes.subarray(0, BYTE_ORDER_MARK.length))
-    return hasMark ? bytes.subarray(BYTE_ORDER_MARK.length) : bytes
   }
   const rowOf = (raw: Buffer): RawEntry | undefined => {
     const entry = { line, raw }
@@ -57,12 +54,16 @@ export function rowSplitter(): RowSplitter {
   return {
     split: function* (chunk) {
       const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk])
-      if (!hasBegun && bytes.length < BYTE_ORDER_MARK.length) rest = bytes
-      else yield* rowsIn(hasBegun ? bytes : begin(bytes), false)
+      if (!hasBegun && bytes.length < NOTE.length) rest = bytes
+      else {
+        if (!hasBegun) begin(bytes)
+        yield* rowsIn(bytes, false)
+      }
       rest = Buffer.from(rest)
     },
     end: function* () {
-      yield* rowsIn(hasBegun ? rest : begin(rest), true)
+      if (!hasBegun) begin(rest)
+      yield* rowsIn(rest, true)
       const row = rowOf(rest)
       if (row !== undefined) yield row
     },

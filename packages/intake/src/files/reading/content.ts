@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
-import { limitsOf } from '@bursar/base'
+import { limitsOf, otherEncoding, withoutMark } from '@bursar/base'
 import { UnreadableFile } from './lines.ts'
 
 const limits = limitsOf({
@@ -87,8 +87,6 @@ const otherFormats: readonly (readonly [start: string, fault: string])[] = [
   ['1f8b', 'is compressed with gzip; its name must end with .gz'],
   ['504b0304', 'is a ZIP archive or a spreadsheet; save it as CSV in UTF-8'],
   ['28b52ffd', 'is compressed with zstd; decompress it first, or use gzip'],
-  ['fffe', 'is UTF-16; save it as UTF-8'],
-  ['feff', 'is UTF-16; save it as UTF-8'],
 ]
 
 /** Text has no NUL. A file that has one is refused once, not once for each line. */
@@ -100,7 +98,7 @@ async function* recognised(chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uin
   const begin = (start: Uint8Array) => {
     first = undefined
     refuseOtherFormat(start)
-    return start
+    return withoutMark(start)
   }
   try {
     for await (const chunk of chunks) {
@@ -119,7 +117,7 @@ async function* recognised(chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uin
 
 function refuseOtherFormat(chunk: Uint8Array): void {
   const start = Buffer.from(chunk.subarray(0, 4)).toString('hex')
-  const fault = otherFormats.find(([form]) => start.startsWith(form))?.[1]
+  const fault = otherFormats.find(([form]) => start.startsWith(form))?.[1] ?? otherEncoding(chunk)
   if (fault !== undefined) throw new UnreadableFile(fault)
   if (chunk.subarray(0, START_BYTES).includes(0)) {
     throw new UnreadableFile('is a binary file, or UTF-16; records are text in UTF-8')

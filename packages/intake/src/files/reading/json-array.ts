@@ -61,7 +61,7 @@ function jsonArray(): Format {
             depth = 1
             hasStarted = true
           } else if (isJsonBlank(byte)) skipBlank()
-          else if (!byteOrderMark.includes(byte)) throw notOneArray(line)
+          else throw notOneArray(line)
           continue
         }
         const isEnd = depth === 1 && (byte | BRACKET) === CLOSING
@@ -111,7 +111,6 @@ function endOfPlain(chunk: Buffer, from: number): number {
 }
 
 const NOTHING = Buffer.alloc(0)
-const byteOrderMark: readonly number[] = [0xef, 0xbb, 0xbf]
 
 /** JSON has line ends between its tokens only, where a blank means the same. */
 function onOneLine(element: Buffer): Buffer {
