@@ -1,9 +1,9 @@
 import { closeSync, openSync, readSync } from 'node:fs'
-import { distance } from 'fastest-levenshtein'
 import { limitsOf } from './declare-limits.ts'
 import { jsonFault } from './parse-json.ts'
 import type { Setting } from './settings/setting-kinds.ts'
 import { settings } from './settings/settings.ts'
+import { closest, hintOf } from './values/closest.ts'
 import { decodeText } from './values/decode-text.ts'
 import { printable } from './values/printable.ts'
 import { repeatedMembers } from './values/scan-json.ts'
@@ -144,8 +144,7 @@ function readConfigFile(path: string | null | undefined): { values: FileValues; 
 /** A key may also be the name of a variable. */
 function hintFor(key: string): string {
   const named = Object.entries<Setting<unknown>>(settings).find(([, { env }]) => env === key)?.[0]
-  const meant = named ?? closest(key, Object.keys(settings))
-  return meant === undefined ? '' : `; did you mean ${meant}?`
+  return hintOf(named ?? key, Object.keys(settings))
 }
 
 /** The text of a file, or why there is none: the rest of a sentence that starts with its name. */
@@ -183,24 +182,4 @@ const reasons: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such file',
   EISDIR: 'it is a folder',
   EACCES: 'this user may not read it',
-}
-
-/**
- * The known name that a misspelt one probably means: at most two letters or a quarter of them
- * differ, or its words are some of the known name's words. Undefined if no name is that close.
- */
-function closest(given: string, known: readonly string[]): string | undefined {
-  const differingMax = (name: string) => Math.max(2, name.length / 4)
-  const ranked = known
-    .filter((name) => Math.abs(name.length - given.length) <= differingMax(name))
-    .map((name) => ({ name, differing: distance(given, name) }))
-    .filter(({ name, differing }) => differing <= differingMax(name))
-    .toSorted((a, b) => a.differing - b.differing)
-  return ranked[0]?.name ?? known.find((name) => sharesWords(given, name))
-}
-
-/** `BURSAR_PROXIES` and `BURSAR_TRUSTED_PROXIES`. One word alone is no hint. */
-function sharesWords(given: string, known: string): boolean {
-  const [words, others] = [given.split('_'), known.split('_')]
-  return words.length > 1 && words.every((word) => others.includes(word))
 }

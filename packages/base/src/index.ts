@@ -40,7 +40,14 @@ export { readPostgresUrl, type ServerAddress } from './postgres-url.ts'
 export { keepRecentlyUsed } from './recently-used.ts'
 export { openRequestMinutes, type RequestMinutes } from './request-minutes.ts'
 export { throttle } from './schedule.ts'
-export { reasonOf, type Violation, validatorOf, violationsOf, withRule } from './schema-faults.ts'
+export {
+  hintFor,
+  reasonOf,
+  type Violation,
+  validatorOf,
+  violationsOf,
+  withRule,
+} from './schema-faults.ts'
 export { Secret } from './secret.ts'
 export { type Granted, grantedBy, type Right } from './settings/people.ts'
 export { settings } from './settings/settings.ts'
@@ -54,6 +61,7 @@ export { apart, currentSpan, during, inSpan, type Span, step, within } from './t
 export { readTraceparent, type TraceContext } from './traces/trace-context.ts'
 export { attempt } from './values/attempt.ts'
 export { largest, smallest } from './values/bounds.ts'
+export { closest, hintOf } from './values/closest.ts'
 export { counted } from './values/counted.ts'
 export { codeOf, damageOf, isCertainlyEven, oddityOf } from './values/damaged-text.ts'
 export {

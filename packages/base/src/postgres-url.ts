@@ -1,5 +1,6 @@
 import { isLoopback } from './machine/loopback.ts'
 import { attempt } from './values/attempt.ts'
+import { hintOf } from './values/closest.ts'
 import { httpUrlFault } from './values/given-text.ts'
 
 /** One PostgreSQL server of a connection URL. */
@@ -24,8 +25,7 @@ export function readPostgresUrl(url: string): readonly ServerAddress[] | undefin
   const [user = '', ...password] = login.split(':')
   const parameters = new URLSearchParams(query)
   const sslmode = parameters.get('sslmode') ?? undefined
-  const known = [...parameters.keys()].every((name) => name === 'sslmode')
-  if (user === '' || !known || (sslmode !== undefined && !sslmodes.has(sslmode))) return undefined
+  if (user === '' || queryFault(parameters) !== undefined) return undefined
   return attempt(() => {
     const credentials = {
       user: decodeURIComponent(user),
@@ -105,8 +105,7 @@ function partAtFault(url: string): string {
   if (path === '' || path === '/') return 'names no database after the host'
   if (path.lastIndexOf('/') > 0) return 'has a / in the name of the database; write it as %2F'
   if (query.includes('#')) return 'has a #; write it as %23'
-  if (query !== '') return queryFault(new URLSearchParams(query))
-  return 'has a host that is no name and no address'
+  return queryFault(new URLSearchParams(query)) ?? 'has a host that is no name and no address'
 }
 
 function hasBadPort(host: string): boolean {
@@ -116,8 +115,67 @@ function hasBadPort(host: string): boolean {
   )
 }
 
-function queryFault(parameters: URLSearchParams): string {
-  const others = [...parameters.keys()].some((name) => name !== 'sslmode')
-  if (others) return 'has a parameter other than sslmode after the ?'
-  return 'has an unknown sslmode; it is disable, require or verify-full'
+/** The first parameter that is neither used nor states what the program does anyway. */
+function queryFault(parameters: URLSearchParams): string | undefined {
+  for (const [name, value] of parameters) {
+    if (name === 'sslmode') {
+      if (parameters.getAll(name).length > 1) return 'has sslmode twice; write it once'
+      if (sslmodes.has(value)) continue
+      return `has an unknown sslmode; it is disable, require or verify-full${hintOf(value, [...sslmodes])}`
+    }
+    const harmless = Object.hasOwn(stated, name) ? stated[name] : undefined
+    if (harmless?.includes(value.toLowerCase()) === true) continue
+    // Only what looks like a name is shown: a mistake can put the password anywhere.
+    const shown = /^[a-z][a-z_]{0,40}$/i.test(name) ? `the parameter ${name}` : 'a parameter'
+    const remedy = Object.hasOwn(remedies, name)
+      ? remedies[name]
+      : `take it out${hintOf(name, ['sslmode'])}`
+    return `has ${shown} after the ?, which is not used here; ${remedy}`
+  }
+  return undefined
+}
+
+/** Values that hosts put in the URLs they show, and that change nothing. */
+const stated: Readonly<Record<string, readonly string[]>> = {
+  channel_binding: ['disable', 'prefer'],
+  client_encoding: ['utf8', 'utf-8', 'auto'],
+  gssencmode: ['disable', 'prefer'],
+  sslnegotiation: ['postgres'],
+  target_session_attrs: ['any', 'read-write', 'primary'],
+}
+
+const ownAuthority = 'take it out, and set NODE_EXTRA_CA_CERTS to the file of the authority'
+const ownPool = 'take it out; BURSAR_DATABASE_CONNECTIONS_MAX sets the size of the pool'
+const ownTime = 'take it out; BURSAR_DATABASE_TIMEOUT_MS sets how long an answer may take'
+const inAddress = 'write it before the ?'
+const noCertificate = 'take it out, and log in with a password'
+
+/** What to do instead. Every other parameter is taken out. */
+const remedies: Readonly<Record<string, string>> = {
+  channel_binding: 'take it out, and use sslmode=verify-full against an attacker on the way',
+  sslrootcert: ownAuthority,
+  sslcrl: ownAuthority,
+  ssl: 'write sslmode=verify-full',
+  requiressl: 'write sslmode=verify-full',
+  sslnegotiation: 'take it out; the server must take TLS in the usual way',
+  sslcert: noCertificate,
+  sslkey: noCertificate,
+  passfile: noCertificate,
+  require_auth: noCertificate,
+  application_name: 'take it out; the program names its sessions itself',
+  fallback_application_name: 'take it out; the program names its sessions itself',
+  target_session_attrs: 'take it out; name standbys in DATABASE_READ_URLS',
+  load_balance_hosts: 'take it out; name standbys in DATABASE_READ_URLS',
+  pgbouncer: 'take it out, and set BURSAR_POOLER=transaction',
+  connection_limit: ownPool,
+  pool_timeout: ownPool,
+  connect_timeout: ownTime,
+  tcp_user_timeout: ownTime,
+  statement_timeout: ownTime,
+  host: inAddress,
+  hostaddr: inAddress,
+  port: inAddress,
+  user: inAddress,
+  password: inAddress,
+  dbname: inAddress,
 }

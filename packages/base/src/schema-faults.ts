@@ -2,6 +2,7 @@ import { type TSchema, Type } from 'typebox'
 import { Compile, Errors, type Validator } from 'typebox/schema'
 import { Settings } from 'typebox/system'
 import { baseLimits } from './limits.ts'
+import { hintOf } from './values/closest.ts'
 import { printable } from './values/printable.ts'
 
 // The library stops at eight faults by default.
@@ -30,6 +31,7 @@ type SchemaPart = {
   /** An object that is called something refuses each unknown member by its name. */
   readonly called?: string
   readonly pattern?: string
+  readonly enum?: readonly string[]
   readonly properties?: Readonly<Record<string, SchemaPart>>
   readonly patternProperties?: object
 }
@@ -101,6 +103,14 @@ function memberOf(parts: readonly Placed[], name: string): Placed {
 export const reasonOf = ({ parts }: Violation): Placed | undefined =>
   parts.findLast(({ part }) => part.reason !== undefined)
 
+/** What was probably meant by an unknown member or by a word that an enum lacks. */
+export function hintFor({ keyword, path, parts }: Violation, value: unknown): string {
+  const part: SchemaPart = parts.at(-1)?.part ?? {}
+  if (keyword === 'unknown') return hintOf(path.at(-1), Object.keys(part.properties ?? {}))
+  const given = path.reduce<unknown>((whole, name) => Object(whole)[name], value)
+  return keyword === 'enum' ? hintOf(given, part.enum?.map(String) ?? []) : ''
+}
+
 /** What is wrong with a value: where, as in `grants[0]`, and the rest of the sentence. */
 export type SchemaFault = { readonly at: string; readonly reason: string }
 
@@ -112,11 +122,12 @@ export function schemaFaults(schema: TSchema, value: unknown): readonly SchemaFa
     const { called } = parts.at(-1)?.part ?? {}
     if (keyword === 'unknown' && called !== undefined) {
       const reason = `has ${printable(path.at(-1) ?? '')}, which is not a member of ${called}`
-      return { at: placeOf(path.slice(0, -1)), reason }
+      return { at: placeOf(path.slice(0, -1)), reason: `${reason}${hintFor(violation, value)}` }
     }
     if (keyword === '~refine') return { at: placeOf(path), reason: message }
     const { part, depth } = reasonOf(violation) ?? { part: {}, depth: 0 }
-    return { at: placeOf(path.slice(0, depth)), reason: part.reason ?? 'is not of its form' }
+    const reason = part.reason ?? 'is not of its form'
+    return { at: placeOf(path.slice(0, depth)), reason: `${reason}${hintFor(violation, value)}` }
   })
   return [...new Map(faults.map((fault) => [`${fault.at} ${fault.reason}`, fault])).values()]
 }
@@ -136,7 +147,7 @@ export function firstFault(schema: TSchema, value: unknown): string | undefined 
   const [, errors] = Errors(schema, value)
   const found = violationsOf(schema, errors)
   const ofForm = found.find(({ keyword }) => keyword !== '~refine')
-  if (ofForm !== undefined) return reasonOf(ofForm)?.part.reason
+  if (ofForm !== undefined) return `${reasonOf(ofForm)?.part.reason}${hintFor(ofForm, value)}`
   const [byRule] = found
   const [index] = byRule?.path ?? []
   return index === undefined ? byRule?.message : `entry ${Number(index) + 1} ${byRule?.message}`

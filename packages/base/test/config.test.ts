@@ -215,6 +215,17 @@ test('a misspelt variable or key is a fault that names the setting that was mean
   ])
 })
 
+test('a misspelt word or member of a setting is a fault that names what was meant', () => {
+  const issuer = { issuer: 'https://a.example', audiense: 'us', algorithms: ['ES265'] }
+  const [level = '', issuers = ''] = faultsOf({
+    LOG_LEVEL: 'wran',
+    BURSAR_TRUSTED_ISSUERS: JSON.stringify([issuer]),
+  })
+  assert.match(level, /; did you mean warn\?$/)
+  assert.match(issuers, /audiense, which is not a member of an issuer; did you mean audience\?/)
+  assert.match(issuers, /algorithms must be .*; did you mean ES256\?/)
+})
+
 test('the prefix before the name of a setting without one is a fault with the right name', () => {
   const variables = {
     BURSAR_HOST: 'HOST',

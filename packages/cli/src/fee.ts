@@ -1,4 +1,4 @@
-import { type Clock, type CryptoNetwork, cryptoNetworks, parseInstant } from '@bursar/base'
+import { type Clock, type CryptoNetwork, cryptoNetworks, hintOf, parseInstant } from '@bursar/base'
 import { figure, uuid } from '@bursar/contract'
 import { addressPolicy, canonicalAddress, checkAddress } from '@bursar/fees'
 import {
@@ -9,7 +9,14 @@ import {
 } from '@bursar/server/withdrawal-fees'
 import { Argument, Command } from 'commander'
 import { scheduleCommand } from './fee-schedule.ts'
-import { type CommonOptions, configOf, isPrintable, newCommand, refuseUsage } from './options.ts'
+import {
+  type CommonOptions,
+  configOf,
+  isPrintable,
+  newCommand,
+  oneOf,
+  refuseUsage,
+} from './options.ts'
 import { CommandFailed, linesOf, type Output, printResult } from './output.ts'
 import { withAudit } from './with-stores.ts'
 
@@ -99,7 +106,7 @@ function faultOf(options: ConsumeOptions): string | undefined {
   const reading = figure.read(amount)
   if ('reason' in reading) return `--amount ${reading.reason}.`
   if (!cryptoNetworks.some((known) => known === network)) {
-    return `--network must be one of ${cryptoNetworks.join(', ')}.`
+    return `--network must be one of ${cryptoNetworks.join(', ')}${hintOf(network, cryptoNetworks) || '.'}`
   }
   if (consumedAt !== undefined && parseInstant(consumedAt) === undefined) {
     return '--consumed-at must be a time, such as 2026-11-22T12:00:00Z.'
@@ -113,7 +120,7 @@ function checkAddressCommand(output: Output): Command {
   return newCommand('check-address', 'Check whether an address can be paid to.', [
     'fee check-address ETHEREUM 0xF0Aa84466e353E5390be37FE2934301c07c19a55',
   ])
-    .addArgument(new Argument('<network>', 'The network.').choices(cryptoNetworks))
+    .addArgument(oneOf(new Argument('<network>', 'The network.'), cryptoNetworks))
     .argument('<address>', 'The address.')
     .action((network: CryptoNetwork, address: string, options: CommonOptions) => {
       const policy = addressPolicy(configOf(options))

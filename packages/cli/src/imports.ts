@@ -3,7 +3,7 @@ import { contractLimits, importStates, recordKinds, uuid } from '@bursar/contrac
 import { describeImport } from '@bursar/intake'
 import type { ListedImport } from '@bursar/records'
 import { type Command, Option } from 'commander'
-import { type CommonOptions, newCommand, refuseUsage } from './options.ts'
+import { type CommonOptions, newCommand, oneOf, refuseUsage } from './options.ts'
 import { CommandFailed, isoOf, type Output, printResult } from './output.ts'
 import { withAudit, withStores } from './with-stores.ts'
 
@@ -21,8 +21,8 @@ export function importsCommand(output: Output): Command {
     'imports --state merging --json',
   ])
     .option('--limit <number>', `How many to list, 1 to ${most}.`, '20')
-    .addOption(new Option('--state <state>', 'List those in one state.').choices(importStates))
-    .addOption(new Option('--kind <kind>', 'List those of one kind.').choices(recordKinds))
+    .addOption(oneOf(new Option('--state <state>', 'List those in one state.'), importStates))
+    .addOption(oneOf(new Option('--kind <kind>', 'List those of one kind.'), recordKinds))
     // The options of `imports cancel` are its own only if those of `imports` end before it.
     .enablePositionalOptions()
     .addCommand(cancelCommand(output))

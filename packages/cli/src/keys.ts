@@ -2,7 +2,7 @@ import { counted, type Purpose } from '@bursar/base'
 import { describeSigningKeys } from '@bursar/oauth'
 import { Command, Option } from 'commander'
 import type { CredentialCommandDeps } from './client/shown-client.ts'
-import { type CommonOptions, newCommand } from './options.ts'
+import { type CommonOptions, newCommand, oneOf } from './options.ts'
 import { isoOf, printResult } from './output.ts'
 
 /** `keys list|rotate|rotate-master`: the token signing keys, and the master key of the store. */
@@ -42,12 +42,13 @@ function rotateCommand(deps: CredentialCommandDeps): Command {
     .option('--revoke', 'Revoke the old keys, and everything made with them, at once.')
     .addOption(
       // `client-secret` is left out: revoking it would void every client's secret.
-      new Option(
-        '--purpose <purpose>',
-        'Which key to rotate: for tokens, page cursors or the audit log.',
-      )
-        .choices(['token-signing', 'cursor', 'audit'] satisfies Purpose[])
-        .default('token-signing'),
+      oneOf(
+        new Option(
+          '--purpose <purpose>',
+          'Which key to rotate: for tokens, page cursors or the audit log.',
+        ).default('token-signing'),
+        ['token-signing', 'cursor', 'audit'] satisfies Purpose[],
+      ),
     )
   return command.action((options: RotateOptions) =>
     deps.withCredentials(command, options, async ({ keyring, audited }) => {

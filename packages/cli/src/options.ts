@@ -1,6 +1,13 @@
-import { areHostsShared, type Config, ConfigError, loadConfig, programName } from '@bursar/base'
+import {
+  areHostsShared,
+  type Config,
+  ConfigError,
+  hintOf,
+  loadConfig,
+  programName,
+} from '@bursar/base'
 import { recordKinds } from '@bursar/contract'
-import { Argument, Command } from 'commander'
+import { Argument, Command, InvalidArgumentError, type Option } from 'commander'
 
 /** The options that every command takes. */
 export type CommonOptions = {
@@ -57,7 +64,18 @@ export function refuseUsage(command: Command, fault: string | undefined): void {
   if (fault !== undefined) command.error(fault, { exitCode: 2 })
 }
 
+/** An argument or an option with a few words as its values. */
+export function oneOf<T extends Argument | Option>(named: T, words: readonly string[]): T {
+  named.choices(words)
+  named.argParser((given: string) => {
+    if (words.includes(given)) return given
+    const hint = hintOf(given, words) || '.'
+    throw new InvalidArgumentError(`Allowed choices are ${words.join(', ')}${hint}`)
+  })
+  return named
+}
+
 /** The argument of a command that is about one kind of record. */
-export const kindArgument = () => new Argument('<kind>', 'The kind of record.').choices(recordKinds)
+export const kindArgument = () => oneOf(new Argument('<kind>', 'The kind of record.'), recordKinds)
 
 export const isPrintable = (text: string): boolean => /^[^\p{Cc}]{1,200}$/u.test(text)

@@ -1,4 +1,4 @@
-import { counted, httpUrlFault } from '@bursar/base'
+import { counted, hintOf, httpUrlFault } from '@bursar/base'
 import { allStatements, isWordOf, type Result, Unreachable, verifyTarget } from '@bursar/verify'
 import { Command, Option } from 'commander'
 import { refuseUsage, withExamples } from './options.ts'
@@ -80,7 +80,10 @@ function usageFault(options: VerifyCommandOptions): string | undefined {
     if (fault !== undefined) return `${name} ${fault}`
   }
   const unknown = options.only?.find((word) => !allStatements.some(({ id }) => isWordOf(word, id)))
-  if (unknown !== undefined) return `--only ${unknown}: there is no such statement or group`
+  if (unknown !== undefined) {
+    const words = allStatements.flatMap(({ id }) => [id, id.replace(/\..*/, '')])
+    return `--only ${unknown}: there is no such statement or group${hintOf(unknown, words)}`
+  }
   if (clientSecret === '') return `--client-secret must be given, or ${secretVariable} set`
   const hasOtherSecret = otherClientSecret !== undefined && otherClientSecret !== ''
   if (otherClientId !== undefined && !hasOtherSecret) {

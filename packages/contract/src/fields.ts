@@ -50,7 +50,9 @@ function field<T>(
     if (validator().Check(toValue(raw))) return { value: convert(raw) }
     // A pattern may take quadratic time. Twice as many code units are too long in any case.
     const value = toValue(raw.slice(0, 2 * maxLength + 1))
-    const [refusal] = violationsOf(schema, validator().Errors(value)[1]).map(refusalOf)
+    const [refusal] = violationsOf(schema, validator().Errors(value)[1]).map((each) =>
+      refusalOf(each),
+    )
     const { code, reason } = refusal ?? { code: 'malformed', reason: 'is not of its form' }
     const shown = reason.replace('{given}', () => echo(raw))
     return { code: (code === 'wrong_type' && codesOfText[type]) || code, reason: shown }

@@ -1,4 +1,4 @@
-import { reasonOf, type Violation } from '@bursar/base'
+import { hintFor, reasonOf, type Violation } from '@bursar/base'
 import type { FaultCode } from './fault-codes.ts'
 
 /** What is wrong with a parameter or a member. */
@@ -22,8 +22,10 @@ const codes: Readonly<Record<string, FaultCode>> = {
   maxProperties: 'too_many',
 }
 
-/** The code of a violation by its keyword, and the reason that stands in the schema. */
-export function refusalOf(violation: Violation): Refusal {
+/**
+ * The code of a violation by its keyword, and the reason that stands in the schema, with a hint
+ * where the value is given. */
+export function refusalOf(violation: Violation, value?: unknown): Refusal {
   const { keyword, parts, limit, message } = violation
   const code = codes[keyword] ?? 'malformed'
   if (keyword === '~refine') return { code, reason: message }
@@ -31,5 +33,6 @@ export function refusalOf(violation: Violation): Refusal {
   if (keyword === 'maxLength' && parts.at(-1)?.part.pattern !== undefined) {
     return { code, reason: `must have at most ${limit} characters` }
   }
-  return { code, reason: reasonOf(violation)?.part.reason ?? 'is not of its form' }
+  const reason = reasonOf(violation)?.part.reason ?? 'is not of its form'
+  return { code, reason: `${reason}${hintFor(violation, value)}` }
 }

@@ -1,4 +1,4 @@
-import { type Violation, validatorOf, violationsOf } from '@bursar/base'
+import { hintFor, type Violation, validatorOf, violationsOf } from '@bursar/base'
 import {
   type RecordFault,
   type RecordInput,
@@ -19,7 +19,7 @@ export function recordCheck(resource: Resource, rules: RecordRules): RecordCheck
   const validator = validatorOf(resource.record)
   const faultsOfForm = (record: RecordInput) =>
     violationsOf(resource.record, validator().Errors(record)[1]).map((each) =>
-      faultOf(each, resource),
+      faultOf(each, resource, record),
     )
   return (value) => {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) {
@@ -72,7 +72,7 @@ function withoutNulls(schema: TSchema, value: unknown): unknown {
   )
 }
 
-function faultOf(violation: Violation, { kind }: Resource): RecordFault {
+function faultOf(violation: Violation, { kind }: Resource, record: RecordInput): RecordFault {
   const { keyword, path, parts } = violation
   const member = path.reduce(join, '')
   const node = parts.at(-1)?.part ?? {}
@@ -83,12 +83,12 @@ function faultOf(violation: Violation, { kind }: Resource): RecordFault {
       const name = path.at(-1) ?? ''
       // A pair of metadata is unknown where its key has the wrong length.
       const ofPair = `is a key of ${[...name].length} characters; ${path.slice(0, -1).reduce(join, '')} ${node.reason}`
-      const ofRecord = `is no member of ${kind}; take it out`
+      const ofRecord = `is no member of ${kind}${hintFor(violation, record) || '; take it out'}`
       const isPair = node.patternProperties !== undefined
       return { member, code: 'unknown_name', reason: isPair ? ofPair : ofRecord }
     }
     default:
-      return { member, ...refusalOf(violation) }
+      return { member, ...refusalOf(violation, record) }
   }
 }
 

@@ -79,7 +79,10 @@ for (const kind of recordKinds) {
 const cases: Readonly<Record<RecordKind, readonly (readonly [RecordInput, string])[]>> = {
   'fiat-accounts': [
     [{ id: 'x' }, 'id: must be a UUID'],
-    [{ status: 'approved' }, 'status: must be PENDING, APPROVED or REJECTED'],
+    [
+      { status: 'approved' },
+      'status: must be PENDING, APPROVED or REJECTED; did you mean APPROVED?',
+    ],
     [{ ref_id: 'r'.repeat(201) }, 'ref_id: must be a text of 1 to 200 characters'],
     [{ ref_id: '' }, 'ref_id: must be a text of 1 to 200 characters'],
     [
@@ -376,6 +379,23 @@ describe('a fault', () => {
     assert.deepEqual(faultsOf('issuer-quote-executions', anIssuerQuote({ fee: `${digits}x` })), [
       'fee: has 80001 characters; a text may have at most 1000',
     ])
+  })
+
+  test('names what was probably meant by an unknown member and by an unknown word', () => {
+    const address = { adress: 'x', crypto_network: 'ETHERIUM', createdAt: 'x', colour: 'red' }
+    const faults = faultsOf('deposit-addresses', { ...samples['deposit-addresses'](), ...address })
+    const hints = faults.map((fault) => fault.replace(/ (?:is no|must be).*?(?=; )/, ''))
+    assert.deepEqual(hints.toSorted(), [
+      'adress:; did you mean address?',
+      'colour:; take it out',
+      'createdAt:; did you mean created_at?',
+      'crypto_network:; did you mean ETHEREUM?',
+    ])
+    const [type] = faultsOf(
+      'statements',
+      samples.statements({ type: 'STATEMENT_TYPE_USDG_REWARDS' }),
+    )
+    assert.match(type ?? '', /; did you mean STATEMENT_TYPE_USDG_REWARD\?$/)
   })
 
   test('shows the control and format characters of a name as escapes', () => {

@@ -158,6 +158,11 @@ test('client create refuses wrong scopes, keys, names and combinations with a se
       1,
       /transfer:write: unknown scope\. The scopes are transfer:read_fiat/,
     ],
+    [
+      '--scope transfer:read_fiat_acount',
+      1,
+      /unknown scope\. Did you mean transfer:read_fiat_account\?/,
+    ],
     ['--scope " "', 1, /at least one scope/],
     [`--jwks ${privateKey}`, 1, /private\.json: Key 1 is private/],
     [`--jwks ${folder}/none.json`, 1, /none\.json cannot be read/],

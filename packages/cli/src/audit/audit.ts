@@ -2,7 +2,7 @@ import { isPrintable, limitsOf, parseInstant, printInstant } from '@bursar/base'
 import { auditActions } from '@bursar/contract'
 import type { AuditReader } from '@bursar/records'
 import { type Command, Option } from 'commander'
-import { type CommonOptions, newCommand, refuseUsage } from '../options.ts'
+import { type CommonOptions, newCommand, oneOf, refuseUsage } from '../options.ts'
 import type { Output } from '../output.ts'
 import { auditPruneCommand } from './audit-prune.ts'
 import { auditVerifyCommand } from './audit-verify.ts'
@@ -52,7 +52,7 @@ export function auditCommand(output: Output): Command {
     .option('--since <time>', 'Show lines from this time on.')
     .option('--until <time>', 'Show lines before this time.')
     .option('--actor <name>', 'Show what this client, user or person has done.')
-    .addOption(new Option('--action <action>', 'Show one kind of line.').choices(auditActions))
+    .addOption(oneOf(new Option('--action <action>', 'Show one kind of line.'), auditActions))
     .option('--customer <id>', 'Show what was done with the records of this customer.')
     .option('--limit <number>', `Show so many of the newest lines, 1 to ${most} (default: 100).`)
     .option('--follow', 'Show new lines too, as they are stored, until it is stopped.')

@@ -11,7 +11,14 @@ import {
 } from '@bursar/intake'
 import { ImportCancelled } from '@bursar/records'
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import { type CommonOptions, configOf, kindArgument, newCommand, refuseUsage } from '../options.ts'
+import {
+  type CommonOptions,
+  configOf,
+  kindArgument,
+  newCommand,
+  oneOf,
+  refuseUsage,
+} from '../options.ts'
 import { CommandFailed, type Output } from '../output.ts'
 import { openInterruption } from '../processes/interruption.ts'
 import { operatingUser } from '../processes/operating-user.ts'
@@ -59,12 +66,13 @@ export function importCommand(output: Output, stdin: Readable): Command {
         'Take ids, addresses and memos from the records of other customers, and withdraw those records.',
       )
       .addOption(
-        new Option(
-          '--on-error <what>',
-          'What to do with a record that has a fault: refuse everything, or skip the record and write it to a file of rejected records.',
-        )
-          .choices(['refuse', 'skip'])
-          .default('refuse'),
+        oneOf(
+          new Option(
+            '--on-error <what>',
+            'What to do with a record that has a fault: refuse everything, or skip the record and write it to a file of rejected records.',
+          ).default('refuse'),
+          ['refuse', 'skip'],
+        ),
       )
       .option('--rejects <folder>', 'The folder of that file (default: that of the input).')
       .option(

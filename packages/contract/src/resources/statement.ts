@@ -1,3 +1,4 @@
+import { hintOf } from '@bursar/base'
 import { Type } from 'typebox'
 import {
   about,
@@ -99,6 +100,6 @@ function unregistered(record: RecordInput, rules: RecordRules): RecordFault[] {
     .map(([member, register]) => ({
       member,
       code: 'unknown_value' as const,
-      reason: `must be registered in the configuration; registered are ${[...register].join(', ')}`,
+      reason: `must be registered in the configuration; registered are ${[...register].join(', ')}${hintOf(record[member], [...register])}`,
     }))
 }

@@ -1,4 +1,4 @@
-import { baseLimits, printable, type Violation, violationsOf } from '@bursar/base'
+import { baseLimits, hintFor, printable, type Violation, violationsOf } from '@bursar/base'
 import type { TSchema } from 'typebox'
 import { Errors } from 'typebox/schema'
 
@@ -58,7 +58,14 @@ export function documentParts(schema: TSchema, document: unknown): DocumentParts
   }
 }
 
-function reasonOfForm({ keyword, path, parts, message }: Violation, document: unknown): string {
+function reasonOfForm(violation: Violation, document: unknown): string {
+  return `${reasonWithoutHint(violation, document)}${hintFor(violation, document)}`
+}
+
+function reasonWithoutHint(
+  { keyword, path, parts, message }: Violation,
+  document: unknown,
+): string {
   const { part, depth } = parts.at(-1) ?? { part: {}, depth: 0 }
   if (keyword === 'unknown') return part.unknown ?? 'is no setting of the fee schedule'
   if (keyword === 'required') return part.missing ?? 'is missing'

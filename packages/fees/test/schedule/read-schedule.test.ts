@@ -53,6 +53,13 @@ describe('readSchedule', () => {
     ])
   })
 
+  it('names what was probably meant by a misspelt member', () => {
+    assert.deepEqual(faultsOf({ netwroks: {}, assets: { ETHERIUM: {} } }), [
+      'assets.ETHERIUM is no network; did you mean ETHEREUM?',
+      'netwroks is no setting of the fee schedule; did you mean networks?',
+    ])
+  })
+
   it('reads no part of a document that has more faults than are listed', () => {
     const unknown = Array.from({ length: 200 }, (_, at) => [`unknown_${at}`, 1])
     const faults = faultsOf({ ...Object.fromEntries(unknown), networks: { BITCOIN: 1 } })

@@ -262,6 +262,11 @@ describe('CSV', () => {
       'the header is one column; cells must be separated by commas; --delimiter names another character',
     ],
     ['has an unknown column', 'id,nick', 'the header has columns that are no member: nick'],
+    [
+      'misspells columns',
+      'stauts,fiat_network_instructions.wier.account_number',
+      'the header has columns that are no member: stauts (did you mean status?), fiat_network_instructions.wier.account_number (did you mean fiat_network_instructions.wire.account_number?)',
+    ],
   ] as const) {
     test(`refuses a header that ${what} once, for line 1`, async () => {
       await assert.rejects(entriesOf('d.csv', `${header}\n1,2\n`), { message, line: 1 })

@@ -1,6 +1,7 @@
 import { createPublicKey } from 'node:crypto'
 import {
   type Clock,
+  closest,
   commandHint,
   DAY_MICROS,
   type Keyring,
@@ -167,7 +168,9 @@ function refusalOfScopes(scopes: readonly string[], customerId: string | null): 
   const available = scopesOf(customerId)
   const unknown = scopes.filter((scope) => !available.some((known) => known === scope))
   if (unknown.length > 0) {
-    return `${unknown.join(', ')}: unknown scope. The scopes are ${available.join(', ')}.`
+    const meant = unknown.flatMap((scope) => closest(scope, available) ?? [])
+    const hint = meant.length === 0 ? '' : ` Did you mean ${meant.join(', ')}?`
+    return `${unknown.map((scope) => printable(scope)).join(', ')}: unknown scope.${hint} The scopes are ${available.join(', ')}.`
   }
   return scopes.length === 0 ? 'A client needs at least one scope.' : undefined
 }

@@ -1,4 +1,4 @@
-import { printable } from '@bursar/base'
+import { closest, printable } from '@bursar/base'
 import type { TSchema } from 'typebox'
 import { UnreadableFile } from '../reading/lines.ts'
 
@@ -34,7 +34,11 @@ export function readHeader(
   const columns = found.filter((column) => column !== undefined)
   if (columns.length < found.length) {
     const unknown = header.filter((_name, at) => found[at] === undefined)
-    const shown = unknown.slice(0, NAMES_SHOWN).map((name) => printable(name) || '(no name)')
+    const shown = unknown.slice(0, NAMES_SHOWN).map((name) => {
+      const meant = meantBy(name, schema as SchemaNode)
+      const hint = meant === undefined ? '' : ` (did you mean ${printable(meant)}?)`
+      return `${printable(name) || '(no name)'}${hint}`
+    })
     const rest = unknown.length > NAMES_SHOWN ? ` and ${unknown.length - NAMES_SHOWN} more` : ''
     throw new UnreadableFile(
       `the header has columns that are no member: ${shown.join(', ')}${rest}`,
@@ -61,6 +65,22 @@ function columnOf(name: string, schema: SchemaNode): Column | undefined {
     ;[rest, node] = [rest.slice(dot + 1), child]
   }
   return { path: [...path, rest], schema: {} }
+}
+
+/** The name with its first unknown member replaced by the one that was probably meant. */
+function meantBy(name: string, schema: SchemaNode): string | undefined {
+  const members = name.split('.')
+  let node: SchemaNode | undefined = schema
+  for (const [at, member] of members.entries()) {
+    const child: SchemaNode | undefined = childOf(node, member)
+    if (child !== undefined) {
+      node = child
+      continue
+    }
+    const meant = closest(member, Object.keys(node.properties ?? {}))
+    return meant && [...members.slice(0, at), meant, ...members.slice(at + 1)].join('.')
+  }
+  return undefined
 }
 
 function childOf({ properties, items }: SchemaNode, member: string): SchemaNode | undefined {
