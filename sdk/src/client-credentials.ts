@@ -1,5 +1,6 @@
 import type { Content, Outgoing } from './calls.ts'
 import { openAssertions, type PrivateKey } from './client-assertion.ts'
+import { requirePlainUrl } from './plain-url.ts'
 
 /** For programs that can keep a secret or a private key. */
 export type ClientCredentials = {
@@ -28,7 +29,7 @@ const assertionType = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer'
 /** The request of the client credentials grant. */
 export function tokenRequest(credentials: ClientCredentials, baseUrl: string): Outgoing {
   const { scopes, tokenUrl = `${baseUrl}/oauth2/token` } = credentials
-  const { href: url } = new URL(tokenUrl)
+  const url = requirePlainUrl('tokenUrl', tokenUrl)
   const authenticate = authenticationOf(credentials, baseUrl)
   const grant = { grant_type: 'client_credentials', ...(scopes && { scope: scopes.join(' ') }) }
   const content = async (): Promise<Content> => {

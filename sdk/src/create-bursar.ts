@@ -6,13 +6,21 @@ import { ConnectionError } from './errors.ts'
 import { type Fetch, lenient } from './fetch.ts'
 import type { RetryInfo } from './hooks.ts'
 import { operationsOf } from './operations.ts'
+import { requirePlainUrl } from './plain-url.ts'
 import { mayRepeatRead } from './retry.ts'
+import { requireRuntime } from './runtime.ts'
 import { TIMER_MS_MAX } from './system-time.ts'
 import { type AccessToken, type FetchToken, openTokens } from './tokens.ts'
 
 /** Opens a client. It requests its first token with its first call. */
 export function createBursar(options: BursarOptions): Bursar {
-  const baseUrl = baseUrlOf(options.baseUrl)
+  requireRuntime(options)
+  const baseUrl = requirePlainUrl('baseUrl', options.baseUrl).replace(/\/$/, '')
+  if (/\/v2$/.test(new URL(baseUrl).pathname)) {
+    throw new TypeError(
+      'baseUrl must not end in /v2, because every path of a request begins with it',
+    )
+  }
   const { maxAttempts = 5, retryDelayMs = 1000, timeoutMs = 30_000, hooks = {} } = options
   // Browsers refuse a `fetch` that is called as a method, so it is never one.
   const given: Fetch = options.fetch ?? ((url, init) => globalThis.fetch(url, init))
@@ -25,17 +33,6 @@ export function createBursar(options: BursarOptions): Bursar {
       call(request, tokens, mayRepeat, withOwn(defaults, own), own.signal),
     defaults,
   )
-}
-
-/** A malformed address fails here, and not at the first call. */
-function baseUrlOf(text: string): string {
-  const { href, pathname } = new URL(text)
-  if (/\/v2\/?$/.test(pathname)) {
-    throw new TypeError(
-      'baseUrl must not end in /v2, because every path of a request begins with it',
-    )
-  }
-  return href.replace(/\/$/, '')
 }
 
 const withOwn = (defaults: CallOptions, own: RequestOptions): CallOptions =>

@@ -212,3 +212,32 @@ test('a parameter that `fetch` itself appends is no unknown filter', async () =>
     await assert.rejects(listing, UnknownParameterError, names)
   }
 })
+
+test('a runtime that lacks a part is refused by its name when the client is created', (t) => {
+  const mocked = t.mock.getter(URL.prototype, 'pathname', () => {
+    throw new Error('URL.pathname is not implemented')
+  })
+  assert.throws(() => createBursar({ baseUrl, ...credentials }), {
+    name: 'TypeError',
+    message: 'the runtime lacks URL.pathname, which this client needs; load a polyfill first',
+  })
+  mocked.mock.restore()
+  createBursar({ baseUrl, ...credentials })
+})
+
+test('an address that a URL parser would mend is refused with what to write', () => {
+  for (const [url, message] of [
+    ['127.0.0.1:8080', /^baseUrl must start with https:\/\/ or http:\/\//],
+    ['localhost:8080', /^baseUrl must start with/],
+    ['http:\\\\127.0.0.1', /^baseUrl must start with/],
+    ['http://127.0.0.1:8080\r', /^baseUrl must have no blank, line end/],
+    ['http://127.0.0.1:99999', /^baseUrl must be a URL/],
+  ] as const) {
+    assert.throws(() => createBursar({ baseUrl: url, ...credentials }), {
+      name: 'TypeError',
+      message,
+    })
+  }
+})
+
+const credentials = { clientId: 'a', clientSecret: 'b' }
