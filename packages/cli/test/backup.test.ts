@@ -13,11 +13,12 @@ import {
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, before, describe, test } from 'node:test'
+import { gzipSync, zstdCompressSync } from 'node:zlib'
 import { openLog, systemRandom, systemTime } from '@bursar/base'
 import { eventKinds, resources } from '@bursar/contract'
 import { createSampleClient } from '@bursar/oauth'
 import { createStore, openOperatorStores, type Stores } from '@bursar/server/stores'
-import { create } from 'tar'
+import { create, extract } from 'tar'
 import { auditOf } from '../../../test/support/audit.ts'
 import { configOf, temporaryFolder } from '../../../test/support/harness.ts'
 import { take } from '../../../test/support/record-store.ts'
@@ -475,6 +476,48 @@ describe('restore', () => {
     await restored.close()
   })
 
+  /** The files of the good backup, as a person unpacks them. */
+  async function unpacked(name: string): Promise<string> {
+    const to = join(folder, name, 'backup')
+    mkdirSync(to, { recursive: true })
+    await extract({ file: backupOf('good.tar'), cwd: to })
+    return to
+  }
+
+  test('takes a backup that a person has unpacked and packed again', async () => {
+    const content = await contentOf('live')
+    const files = await unpacked('repacked')
+    const around = dirname(files)
+    for (const name of ['._manifest.json', 'notes.txt', '.DS_Store']) {
+      writeFileSync(join(files, name), 'of a person')
+    }
+    const reversed = ['bursar.credentials.db', 'bursar.db', 'manifest.json']
+    // Longer than a header of tar holds, so the paths stand in PAX headers.
+    const long = join('a'.repeat(120), 'b'.repeat(120))
+    const packed = async (options: object, names: readonly string[]) => {
+      const file = join(folder, 'repacked.tar')
+      await create({ file, cwd: files, ...options }, [...names])
+      return readFileSync(file)
+    }
+    const plain = await packed({}, ['.'])
+    const cases: readonly (readonly [string, Uint8Array])[] = [
+      ['of ./', plain],
+      ['in a folder', await packed({ cwd: around }, ['backup'])],
+      ['in long folders', await packed({ prefix: long }, reversed)],
+      ['in another order', await packed({}, reversed)],
+      ['compressed', gzipSync(plain)],
+      ['compressed twice', gzipSync(gzipSync(plain))],
+      ['compressed with zstd', zstdCompressSync(plain)],
+    ]
+    for (const [what, bytes] of cases) {
+      const file = backupOf(`${what.replaceAll(/\W/g, '-')}.backup`)
+      writeFileSync(file, bytes)
+      await run('restore', [file, '--replace'], urlOf('from-repacked'))
+      copyFileSync(keyFileOf('live'), keyFileOf('from-repacked'))
+      assert.deepEqual(await contentOf('from-repacked'), content, what)
+    }
+  })
+
   test('refuses what is no whole backup and makes no store', async () => {
     const good = readFileSync(backupOf('good.tar'))
     const flipped = Buffer.from(good)
@@ -487,7 +530,33 @@ describe('restore', () => {
     writeFileSync(join(foreign, 'bursar.db'), '')
     await create({ file: backupOf('foreign.tar'), cwd: foreign }, ['manifest.json', 'bursar.db'])
     await create({ file: backupOf('other.tar'), cwd: foreign }, ['bursar.db'])
+    const files = await unpacked('twice')
+    const copy = await unpacked(join('twice', 'backup', 'copy'))
+    await create({ file: backupOf('two.tar'), cwd: files }, ['.'])
+    const names = ['manifest.json', 'bursar.db', 'bursar.credentials.db']
+    await create({ file: backupOf('again.tar'), cwd: files }, [...names, 'bursar.db'])
+    const [above, absolute] = [backupOf('above.tar'), backupOf('absolute.tar')]
+    await create({ file: above, cwd: copy, preservePaths: true }, ['../../bursar.db'])
+    const rooted = { file: absolute, cwd: files, preservePaths: true, prefix: '/' }
+    await create(rooted, names)
+    writeFileSync(join(copy, 'manifest.json'), ' '.repeat(70_000))
+    await create({ file: backupOf('vast.tar'), cwd: copy }, ['.'])
+    await create({ file: backupOf('links.tar'), cwd: files }, ['manifest.json', 'bursar.db'])
+    const zeros = gzipSync(Buffer.alloc(2_000_000))
+    mkdirSync(backupOf('folder.tar'))
     const cases: readonly [string, Uint8Array | undefined, RegExp][] = [
+      ['two.tar', undefined, /it has more than one manifest\.json$/],
+      ['again.tar', undefined, /it has bursar\.db twice$/],
+      ['above.tar', undefined, /a path in it leads out of its folder$/],
+      ['absolute.tar', undefined, /a path in it leads out of its folder$/],
+      ['vast.tar', undefined, /its manifest\.json is not one that this version knows$/],
+      ['links.tar', undefined, /it has no bursar\.credentials\.db$/],
+      ['folder.tar', undefined, /it is a folder; pack manifest\.json and the databases with tar$/],
+      ['bursar.zip', Buffer.from('PK\x03\x04'), /it is a zip archive; pack/],
+      ['bursar.db', readFileSync(join(files, 'bursar.db')), /it is a database of SQLite; pack/],
+      ['thrice.tar', gzipSync(gzipSync(gzipSync(good))), /it is compressed too often; pack/],
+      ['bomb.tar', gzipSync(zeros), /it has more than 1000 times its size in it$/],
+      ['half.tar.gz', gzipSync(good).subarray(0, 5000), /unexpected end of file/],
       ['text.tar', Buffer.from('no archive at all'), /TAR_|archive|manifest/],
       ['empty.tar', Buffer.alloc(0), /it has no manifest\.json|archive/],
       ['cut.tar', good.subarray(0, good.length / 2), /truncated|Truncated|differs|has no/i],
