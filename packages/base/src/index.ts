@@ -26,6 +26,7 @@ export { areHostsShared, isLoopback, isWildcard, urlHost } from './machine/loopb
 export { createServer, IncomingMessage, STATUS_CODES } from './machine/node-http.ts'
 export { NoOwnNode, ownNode } from './machine/own-node.ts'
 export {
+  closeToOthers,
   isOpenToOthers,
   makePrivateFile,
   makePrivateFolder,

@@ -1,6 +1,6 @@
 import { type Config, ConfigError, readPostgresUrl } from '@bursar/base'
 import type { StoreDeps, StoreFiles, Stores } from '@bursar/records'
-import { requireFiles, sqliteFiles, storePaths } from '@bursar/sqlite'
+import { sqliteFiles, storePaths } from '@bursar/sqlite'
 import { embeddedEngine } from './engines/embedded-engine.ts'
 import type { AuditArchive, StoreEngine } from './engines/store-engine.ts'
 
@@ -51,11 +51,6 @@ export function requireOneServer({ databaseUrl, workers }: Config): void {
   throw new ConfigError(
     `${workers} workers need PostgreSQL, because one process serves an embedded store. Set workers (--workers, BURSAR_WORKERS) to 1, or DATABASE_URL to a PostgreSQL database (docs/scaling.md).`,
   )
-}
-
-/** Throws a ConfigError if a database of the embedded store is missing. */
-export function requireStore(config: Config): void {
-  if (isEmbedded(operatorUrl(config))) requireFiles(storePaths(operatorUrl(config)))
 }
 
 /** The files of the embedded store. Undefined on PostgreSQL, which has its own tools. */

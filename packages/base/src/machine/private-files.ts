@@ -1,6 +1,18 @@
-import { closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs'
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fchmodSync,
+  fstatSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  type Stats,
+  statSync,
+} from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { ConfigError } from '../config.ts'
+import type { Logger } from '../log.ts'
 
 /**
  * Creates a file that only its owner may read, if it is missing. Throws a ConfigError if others may
@@ -30,9 +42,52 @@ export function requirePrivate(path: string): void {
   )
 }
 
+/**
+ * Takes the rights of the group and of others from files that this user owns, and the right to
+ * write from folders, and logs it. Each mount of a Kubernetes volume with `fsGroup` gives them. A
+ * link, and a file of another owner, stay as they are. Returns the files, with the bits taken.
+ */
+export function closeToOthers(paths: readonly string[], log: Pick<Logger, 'warn'>) {
+  const closed = paths
+    .map((path) => ({ path, bits: withAdvice(path, () => takeBits(path)) }))
+    .filter(({ bits }) => bits !== 0)
+  if (closed.length === 0) return closed
+  const files = closed.map(({ path }) => path)
+  log.warn({ files }, 'other users had rights on files of the store; they have none any more')
+  return closed
+}
+
+function takeBits(path: string): number {
+  const seen = lstatSync(path, { throwIfNoEntry: false })
+  // Closing a file releases the locks of SQLite in this process, so only an open one is touched.
+  if (seen === undefined || bitsToTake(seen) === 0) return 0
+  const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants
+  const descriptor = openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+  try {
+    // Another file may have taken the name since.
+    const stats = fstatSync(descriptor)
+    const bits = bitsToTake(stats)
+    if (bits !== 0) fchmodSync(descriptor, stats.mode & 0o7777 & ~bits)
+    return bits
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+/** None of a file with a second name, which may be that of another program. */
+function bitsToTake(stats: Stats): number {
+  if (stats.uid !== process.getuid?.()) return 0
+  if (stats.isFile() && stats.nlink === 1) return stats.mode & OF_OTHERS
+  return stats.isDirectory() && !isSticky(stats.mode) ? stats.mode & WRITTEN_BY_OTHERS : 0
+}
+
+const OF_OTHERS = 0o077
+const WRITTEN_BY_OTHERS = 0o022
+const isSticky = (mode: number): boolean => (mode & 0o1000) !== 0
+
 /** Windows has no such bits: Node reports 0666 for every file. */
 export const isOpenToOthers = (mode: number): boolean =>
-  process.platform !== 'win32' && (mode & 0o077) !== 0
+  process.platform !== 'win32' && (mode & OF_OTHERS) !== 0
 
 /**
  * Creates the missing folders of a path, for their owner only. Node's own recursive creation never
@@ -51,8 +106,7 @@ export function makePrivateFolder(path: string): void {
     })
   }
   const { mode } = withAdvice(folder, () => statSync(folder))
-  const isSticky = (mode & 0o1000) !== 0
-  if (process.platform === 'win32' || (mode & 0o002) === 0 || isSticky) return
+  if (process.platform === 'win32' || (mode & 0o002) === 0 || isSticky(mode)) return
   throw new ConfigError(
     `Every user can replace files in ${folder}. Run \`chmod o-w ${folder}\`, or use another folder for the store.`,
   )

@@ -2,7 +2,7 @@ import { closeSync, existsSync, fsyncSync, openSync, renameSync, statSync } from
 import { dirname, join } from 'node:path'
 import type { Clock } from '@bursar/base'
 import type { StoreFiles } from '@bursar/records'
-import { requireStore, storeFiles } from '@bursar/server/stores'
+import { storeFiles } from '@bursar/server/stores'
 import type { Command } from 'commander'
 import { type CommonOptions, newCommand } from '../options.ts'
 import { CommandFailed, isoOf, type Output, printResult } from '../output.ts'
@@ -22,7 +22,6 @@ export function backupCommand(output: Output, clock: Clock): Command {
       const config = operatorConfigOf(options)
       const files = storeFiles(config)
       if (files === undefined) throw new CommandFailed(onPostgres)
-      requireStore(config)
       requireFree(file)
       const manifest = await withAudit(command, options, () => packed(files, file, clock))
       files.noteBackup()

@@ -124,10 +124,15 @@ function tlsFindings({
   ]
 }
 
-/** The file may hold passwords and the master key. */
+/**
+ * The file may hold passwords and the master key. One of another owner, such as a mounted Secret of
+ * Kubernetes, is read by the right of its group.
+ */
 function fileFindings(file: string | undefined): readonly Finding[] {
   const stats = file === undefined ? undefined : statSync(file, { throwIfNoEntry: false })
-  if (stats === undefined || !stats.isFile() || !isOpenToOthers(stats.mode)) return []
+  if (stats === undefined || !stats.isFile()) return []
+  const isOwn = stats.uid === process.getuid?.()
+  if (!isOpenToOthers(isOwn ? stats.mode : stats.mode & ~0o040)) return []
   return [
     {
       what: `other users can read or write the configuration file ${file}`,

@@ -2,6 +2,7 @@ import { appendFile } from 'node:fs/promises'
 import {
   type Background,
   type Clock,
+  closeToOthers,
   type Logger,
   limitsOf,
   makePrivateFile,
@@ -109,7 +110,10 @@ export function openHeads({
   log,
   headsFile,
 }: Pick<ReportDeps, 'log' | 'headsFile'> & { readonly audit: Pick<AuditLog, 'head'> }) {
-  if (headsFile !== undefined) makePrivateFile(headsFile)
+  if (headsFile !== undefined) {
+    closeToOthers([headsFile], log)
+    makePrivateFile(headsFile)
+  }
   let last: AuditHead | undefined
   return {
     /** False if the file could not be written. */

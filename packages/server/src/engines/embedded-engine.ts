@@ -2,6 +2,7 @@ import { openVault } from '@bursar/base'
 import { keySources, type StoreDeps, type Stores, StoreUnavailable } from '@bursar/records'
 import {
   appliedSteps,
+  closeFiles,
   compactFile,
   type EmbeddedMode,
   embeddedChecks,
@@ -26,8 +27,11 @@ export function embeddedEngine(sources: StoreDeps): StoreEngine {
   const paths = storePaths(sources.config.databaseUrl)
   const files = [paths.records, paths.credentials]
   const keyFile = sources.keyFile ?? keyFileBeside(paths)
-  const open = (mode: EmbeddedMode) =>
-    withKeyring(sources, (sealed) => openEmbeddedStores(sealed, mode), keyFile)
+  const close = () => closeFiles(paths, keyFile, sources.log)
+  const open = (mode: EmbeddedMode) => {
+    close()
+    return withKeyring(sources, (sealed) => openEmbeddedStores(sealed, mode), keyFile)
+  }
   const opened = () => open('opened')
   const withStores = async <T>(mode: EmbeddedMode, work: (stores: Stores) => Promise<T>) => {
     const stores = await open(mode)
@@ -54,9 +58,11 @@ export function embeddedEngine(sources: StoreDeps): StoreEngine {
     // A path that has one of the databases stays as it is: the other is lost, and the store must
     // not be opened without it.
     create: async () => {
+      close()
       if (isVacant(paths)) await openAll()
     },
     migrate: async ({ creates, refusesServed, recorded }: Migration) => {
+      close()
       const mayCreate = creates === 'a whole store' ? isVacant(paths) : creates !== 'nothing'
       if (!mayCreate) requireFiles(paths)
       if (refusesServed) requireUnserved('; stop it, then migrate.')

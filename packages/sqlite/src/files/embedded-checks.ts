@@ -1,5 +1,4 @@
 import { existsSync, statSync } from 'node:fs'
-import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { type Check, commandHint, type Finding, isOpenToOthers, refusalOf } from '@bursar/base'
 import { resources } from '@bursar/contract'
@@ -8,7 +7,7 @@ import { requireUsable } from '../database.ts'
 import { dialect } from '../dialect.ts'
 import { appliedSteps, lackedSteps } from '../migrate.ts'
 import { openReads } from '../session.ts'
-import { besidePath, requireFiles, type StorePaths } from './require-files.ts'
+import { filesOf, keyFileBeside, requireFiles, type StorePaths } from './require-files.ts'
 
 /** Checks the files of the embedded store for `doctor`. Changes nothing. */
 export const embeddedChecks = (paths: StorePaths): readonly Check[] => [
@@ -48,11 +47,18 @@ export async function sharedIn(path: string): Promise<SharedValues> {
   return await findShared(openReads(db), dialect, resources)
 }
 
-function fileFindings({ records }: StorePaths): readonly Finding[] {
-  const [folder, keyFile] = [dirname(records), besidePath(records, 'master-key')]
+/** Where root owns the folder, as with `fsGroup`, this process writes by the right of its group. */
+function fileFindings(paths: StorePaths): readonly Finding[] {
+  const [folder = '', ...files] = filesOf(paths)
+  const keyFile = keyFileBeside(paths)
   if (!existsSync(folder)) return []
-  const isFolderOpen = process.platform !== 'win32' && (statSync(folder).mode & 0o022) !== 0
-  const isKeyOpen = existsSync(keyFile) && isOpenToOthers(statSync(keyFile).mode)
+  const { mode, uid } = statSync(folder)
+  const written = uid === process.getuid?.() ? 0o022 : 0o002
+  const isFolderOpen = process.platform !== 'win32' && (mode & written) !== 0
+  const open = [...files, keyFile].filter((file) => {
+    const stats = statSync(file, { throwIfNoEntry: false })
+    return stats !== undefined && isOpenToOthers(stats.mode)
+  })
   return [
     ...(isFolderOpen
       ? [
@@ -63,14 +69,10 @@ function fileFindings({ records }: StorePaths): readonly Finding[] {
           },
         ]
       : []),
-    ...(isKeyOpen
-      ? [
-          {
-            what: `other users can read or write ${keyFile}`,
-            why: 'it opens every key of the store',
-            fix: `run \`chmod 600 ${keyFile}\`, and change the master key if someone may have read it (docs/running.md)`,
-          },
-        ]
-      : []),
+    ...open.map((file) => ({
+      what: `other users can read or write ${file}`,
+      why: file === keyFile ? 'it opens every key of the store' : 'it is a file of the store',
+      fix: `run \`chmod 600 ${file}\`${file === keyFile ? ', and change the master key if someone may have read it (docs/running.md)' : ''}`,
+    })),
   ]
 }

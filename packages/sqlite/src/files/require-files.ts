@@ -1,6 +1,8 @@
-import { ConfigError, requirePrivate } from '@bursar/base'
+import { existsSync, readdirSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { ConfigError, closeToOthers, commandHint, type Logger, requirePrivate } from '@bursar/base'
 import type { DatabaseName } from '@bursar/records'
-import { isDamaged, refuseHalfRestored } from '../database.ts'
+import { isDamaged, refuseHalfRestored, restoreMarker } from '../database.ts'
 import { appliedSteps } from '../migrate.ts'
 
 /** The two databases of a store, by path. */
@@ -17,6 +19,33 @@ export const besidePath = (path: string, ending: string): string =>
 
 /** The master key file of a store. */
 export const keyFileBeside = ({ records }: StorePaths): string => besidePath(records, 'master-key')
+
+/** The folder of a store, then every file that it may have there but the master key. */
+export function filesOf({ records, credentials }: StorePaths): readonly string[] {
+  const folder = dirname(records)
+  const start = basename(besidePath(records, ''))
+  const isLock = (name: string) => name.startsWith(start) && name.endsWith('lock')
+  const locks = existsSync(folder) ? readdirSync(folder).filter(isLock) : []
+  return [
+    folder,
+    ...[records, credentials].flatMap((path) => [path, ...logsOf(path), restoreMarker(path)]),
+    besidePath(records, 'backed-up'),
+    ...locks.map((name) => join(folder, name)),
+  ]
+}
+
+const logsOf = (path: string): readonly string[] => [`${path}-wal`, `${path}-shm`]
+
+/** Takes the rights of other users from the files of a store. Says so, and what to renew. */
+export function closeFiles(paths: StorePaths, keyFile: string, log: Logger): void {
+  // Other files, which a wrong DATABASE_URL names, are none of this program's.
+  if (!existsSync(paths.records) || !existsSync(paths.credentials)) return
+  const closed = closeToOthers([...filesOf(paths), keyFile], log)
+  if (!closed.some(({ path, bits }) => path === keyFile && (bits & 0o044) !== 0)) return
+  log.warn(
+    `other users could read the master key in ${keyFile}; if someone may have read it, renew it with ${commandHint('keys rotate-master')} (docs/running.md, “The master key”)`,
+  )
+}
 
 /** Whether neither database is there. */
 export function isVacant(paths: StorePaths): boolean {
@@ -65,7 +94,7 @@ function sentenceFor(
 
 function hasSchema(path: string, step: DatabaseName): boolean {
   // Closing the database below may remove its log.
-  for (const file of [path, `${path}-wal`, `${path}-shm`]) requirePrivate(file)
+  for (const file of [path, ...logsOf(path)]) requirePrivate(file)
   try {
     // After a crash, the first to open the file locks it until it has read the whole log.
     return appliedSteps(path).includes(step)
