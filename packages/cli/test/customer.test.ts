@@ -16,7 +16,7 @@ import {
   temporaryFolder,
 } from '../../../test/support/harness.ts'
 import { isLong } from '../../../test/support/long.ts'
-import { aFiatAccount, anId } from '../../../test/support/records.ts'
+import { aDepositAddress, aFiatAccount, anId } from '../../../test/support/records.ts'
 import { type Ran, runBursar } from '../../../test/support/run-bursar.ts'
 import { hourMs, untilHolds } from '../../../test/support/until.ts'
 import { takeTime } from '../../../test/support/virtual-time.ts'
@@ -411,5 +411,43 @@ describe('customer name', () => {
       { customer_id: 'borealis', kind: 'fiat-accounts', kept: 4, records: 1 },
     ])
     assert.equal((await run(place, ['customer', 'recount', 'nobody'])).code, 1)
+  })
+
+  test('lists what is current, and apart what was deleted or withdrawn', async () => {
+    const account = (deleted_at: string | null) =>
+      aFiatAccount({ id: anId(9), customer_id: 'acme', ref_id: 'n-9', deleted_at })
+    const address = (customer_id: string, id: string) =>
+      aDepositAddress({ id, customer_id, ref_id: `of-${customer_id}` })
+    const deletedAt = '2026-01-02T00:00:00Z'
+    const steps: readonly (readonly [string, object, readonly string[]])[] = [
+      ['fiat-accounts', account(null), ['acme: 2 records', 'borealis: 1 record']],
+      [
+        'fiat-accounts',
+        account(deletedAt),
+        ['acme: 1 record, and 1 deleted or withdrawn', 'borealis: 1 record'],
+      ],
+      ['fiat-accounts', account(null), ['acme: 2 records', 'borealis: 1 record']],
+      [
+        'deposit-addresses',
+        address('borealis', anId(11)),
+        ['acme: 2 records', 'borealis: 2 records'],
+      ],
+      [
+        'deposit-addresses',
+        address('acme', anId(12)),
+        ['acme: 3 records', 'borealis: 1 record, and 1 deleted or withdrawn'],
+      ],
+    ]
+    for (const [kind, record, lines] of steps) {
+      const words = ['import', kind, '-', '--allow-older', '--take-over']
+      const stored = await run(place, words, `${JSON.stringify(record)}\n`)
+      assert.equal(stored.code, 0, stored.err)
+      const { out } = await run(place, ['customer', 'list'])
+      assert.deepEqual(out.trimEnd().split('\n'), lines)
+    }
+    const { customers } = await jsonOf(place, ['customer', 'list', '--prefix', 'bor'])
+    const kinds = Object.fromEntries(recordKinds.map((kind) => [kind, 0]))
+    assert.deepEqual(customers[0].counts, { ...kinds, 'fiat-accounts': 1 })
+    assert.deepEqual(customers[0].deleted_counts, { ...kinds, 'deposit-addresses': 1 })
   })
 })

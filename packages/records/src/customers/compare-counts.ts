@@ -12,7 +12,7 @@ import type { Reads } from '../session.ts'
 export function openCountComparison(
   { rows }: Reads,
   dialect: Dialect,
-): Pick<CustomerRegister, 'compareCounts' | 'recount'> {
+): Pick<CustomerRegister, 'compareCounts' | 'countDeleted' | 'recount'> {
   const statements = countStatements(dialect)
   const compare = async (customer: bigint, recordsMax: number) => {
     const found: readonly NamedRow[][] = await Promise.all(
@@ -38,6 +38,17 @@ export function openCountComparison(
       const last = found.length === customersMax ? found.at(-1) : undefined
       return { wrong, uncompared, next: last && whole(last, 'number') }
     },
+    countDeleted: async (customerIds) => {
+      const values = [dialect.list(customerIds)]
+      const found = await Promise.all(
+        statements.kinds.map(({ deleted }) => rows({ text: deleted, values })),
+      )
+      return found.flat().map((row) => ({
+        customerId: text(row, 'id'),
+        kind: text(row, 'kind'),
+        counted: Number(whole(row, 'counted')),
+      }))
+    },
     recount: async (customerId) => {
       const [owner] = await rows({ text: statements.find, values: [customerId] })
       if (owner === undefined) return []
@@ -53,7 +64,7 @@ export function openCountComparison(
   }
 }
 
-function countStatements({ tableName, parameter }: Dialect) {
+function countStatements({ tableName, parameter, isAnyOf }: Dialect) {
   const [customer, revision] = [tableName('customer'), tableName('revision')]
   const [first, second] = [parameter(1, 'integer'), parameter(2, 'bigint')]
   const kinds = resources.map(({ kind, table }) => ({
@@ -65,6 +76,11 @@ function countStatements({ tableName, parameter }: Dialect) {
       from ${customer} as owner
       left join ${revision} as known on known.customer = owner.number and known.kind = '${kind}'
       where owner.number = ${first}`,
+    deleted: `
+      select owner.id, '${kind}' as kind, (
+        select count(*) from ${tableName(table)} as record
+        where record.customer = owner.number and record.deleted = true) as counted
+      from ${customer} as owner where ${isAnyOf('owner.id', parameter(1, 'text[]'))}`,
   }))
   return {
     kinds,

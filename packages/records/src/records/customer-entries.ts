@@ -71,6 +71,10 @@ export type CustomerRegister = {
    * `recordsMax` of a kind.
    */
   compareCounts(after: bigint | undefined, recordsMax: number): Promise<CountComparison>
+  /** Counts what is stored of some customers and deleted or withdrawn, by kind. Reads all of it. */
+  countDeleted(
+    customerIds: readonly string[],
+  ): Promise<readonly Pick<WrongCount, 'customerId' | 'kind' | 'counted'>[]>
   /** Counts all records of one customer again, and corrects what is kept. */
   recount(customerId: string): Promise<readonly WrongCount[]>
 }
