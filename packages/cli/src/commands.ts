@@ -8,33 +8,50 @@ import { withCredentials } from './with-stores.ts'
 /** What a command needs. `import -` reads `stdin`. */
 type CommandDeps = { readonly output: Output; readonly stdin: Readable }
 
-/** Every command, in the order of the help. A server needs the modules of no other command. */
-const commands: Readonly<Record<string, (deps: CommandDeps) => Promise<Command>>> = {
-  serve: async ({ output }) => (await import('./serve.ts')).serveCommand(output),
-  sandbox: async ({ output }) => (await import('./sandbox.ts')).sandboxCommand(output),
-  migrate: async ({ output }) => (await import('./migrate.ts')).migrateCommand(output),
-  import: async ({ output, stdin }) =>
-    (await import('./import/import.ts')).importCommand(output, stdin),
-  imports: async ({ output }) => (await import('./imports.ts')).importsCommand(output),
-  export: async ({ output }) => (await import('./export.ts')).exportCommand(output),
-  history: async ({ output }) => (await import('./history.ts')).historyCommand(output),
-  backup: async ({ output }) =>
-    (await import('./backup/backup.ts')).backupCommand(output, systemTime.now),
-  restore: async ({ output }) =>
-    (await import('./backup/restore.ts')).restoreCommand(output, systemTime.now),
-  reconcile: async ({ output }) => (await import('./backup/reconcile.ts')).reconcileCommand(output),
-  customer: async ({ output }) => (await import('./customer/customer.ts')).customerCommand(output),
-  compact: async ({ output }) => (await import('./compact.ts')).compactCommand(output),
-  client: async ({ output }) =>
-    (await import('./client/client.ts')).clientCommand(credentials(output)),
-  keys: async ({ output }) => (await import('./keys.ts')).keysCommand(credentials(output)),
-  audit: async ({ output }) => (await import('./audit/audit.ts')).auditCommand(output),
-  fee: async ({ output }) => (await import('./fee.ts')).feeCommand(output, systemTime.now),
-  'fee-schedule': async ({ output }) =>
-    (await import('./check-schedule.ts')).feeScheduleCommand(output, systemTime.now),
-  doctor: async ({ output }) => (await import('./doctor.ts')).doctorCommand(output, systemTime.now),
-  healthcheck: async ({ output }) => (await import('./healthcheck.ts')).healthcheckCommand(output),
-  verify: async ({ output }) => (await import('./verify.ts')).verifyCommand(output),
+type Commands = Readonly<Record<string, (deps: CommandDeps) => Promise<Command>>>
+
+/** Every command, in the groups of the help. A server needs the modules of no other command. */
+const groups: Readonly<Record<string, Commands>> = {
+  'Servers:': {
+    serve: async ({ output }) => (await import('./serve.ts')).serveCommand(output),
+    sandbox: async ({ output }) => (await import('./sandbox.ts')).sandboxCommand(output),
+  },
+  'Records:': {
+    import: async ({ output, stdin }) =>
+      (await import('./import/import.ts')).importCommand(output, stdin),
+    imports: async ({ output }) => (await import('./imports.ts')).importsCommand(output),
+    export: async ({ output }) => (await import('./export.ts')).exportCommand(output),
+    history: async ({ output }) => (await import('./history.ts')).historyCommand(output),
+    customer: async ({ output }) =>
+      (await import('./customer/customer.ts')).customerCommand(output),
+  },
+  'Clients, keys and fees:': {
+    client: async ({ output }) =>
+      (await import('./client/client.ts')).clientCommand(credentials(output)),
+    keys: async ({ output }) => (await import('./keys.ts')).keysCommand(credentials(output)),
+    fee: async ({ output }) => (await import('./fee.ts')).feeCommand(output, systemTime.now),
+    'fee-schedule': async ({ output }) =>
+      (await import('./check-schedule.ts')).feeScheduleCommand(output, systemTime.now),
+  },
+  'Store:': {
+    migrate: async ({ output }) => (await import('./migrate.ts')).migrateCommand(output),
+    backup: async ({ output }) =>
+      (await import('./backup/backup.ts')).backupCommand(output, systemTime.now),
+    restore: async ({ output }) =>
+      (await import('./backup/restore.ts')).restoreCommand(output, systemTime.now),
+    reconcile: async ({ output }) =>
+      (await import('./backup/reconcile.ts')).reconcileCommand(output),
+    compact: async ({ output }) => (await import('./compact.ts')).compactCommand(output),
+  },
+  'Checks:': {
+    status: async ({ output }) => (await import('./status.ts')).statusCommand(output),
+    doctor: async ({ output }) =>
+      (await import('./doctor.ts')).doctorCommand(output, systemTime.now),
+    healthcheck: async ({ output }) =>
+      (await import('./healthcheck.ts')).healthcheckCommand(output),
+    audit: async ({ output }) => (await import('./audit/audit.ts')).auditCommand(output),
+    verify: async ({ output }) => (await import('./verify.ts')).verifyCommand(output),
+  },
 }
 
 const credentials = ({ print, reveal }: Output): CredentialCommandDeps => ({
@@ -56,10 +73,14 @@ export async function programOf(
     .description('Serve the read side of a settlement service over an HTTP JSON API.')
     .version(version, '-V, --version', 'Print the version.')
   const [first = ''] = words
-  const open = Object.hasOwn(commands, first) ? [commands[first]] : Object.values(commands)
-  for (const command of open) {
-    if (command !== undefined) program.addCommand(await command({ output, stdin }))
+  const isNamed = Object.values(groups).some((commands) => Object.hasOwn(commands, first))
+  for (const [group, commands] of Object.entries(groups)) {
+    for (const [name, open] of Object.entries(commands)) {
+      if (isNamed && name !== first) continue
+      program.addCommand((await open({ output, stdin })).helpGroup(group))
+    }
   }
+  program.commandsGroup('Help:')
   complete(program, '', output)
   return program
 }

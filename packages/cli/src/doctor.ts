@@ -142,7 +142,7 @@ const foldersOf = (config: Config): readonly string[] => {
   return [...(files === undefined ? [] : [dirname(files.path)]), spoolFolderOf(config)]
 }
 
-function backupsOf(config: Config, { backup }: DoctorOptions): Backups {
+export function backupsOf(config: Config, { backup }: Pick<DoctorOptions, 'backup'>): Backups {
   if (backup !== undefined) {
     return { lastAt: () => newestFileAt(backup), advice: `make one in ${backup}` }
   }

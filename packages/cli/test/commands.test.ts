@@ -97,6 +97,13 @@ test('the program opens the command that runs, and every command for its help', 
   }
 })
 
+test('the help of the program shows its commands in groups', async () => {
+  const { run, printed } = await openProgram()
+  await assert.rejects(run(['--help']), { exitCode: 0 })
+  const groups = ['Servers', 'Records', 'Clients, keys and fees', 'Store', 'Checks', 'Help']
+  assert.deepEqual(printed().out.match(/^[A-Z][\w, ]+(?=:$)/gm), ['Options', ...groups])
+})
+
 test('the program is named as its operator starts it', () => {
   assert.equal(programName('/srv/bursar/src/main.ts'), 'npm run -s bursar --')
   assert.equal(programName('/usr/lib/node_modules/bursar/dist/main.js'), 'bursar')

@@ -7,6 +7,7 @@ export {
   openServicePostgres,
   poolerSettings,
   postgresChecks,
+  primaryOf,
   sharedInPostgres,
   withOwnedAudit,
 } from './open-stores.ts'

@@ -27,7 +27,7 @@ import { ownerReads, ownerRows, schemaFaults } from './schema/check-schema.ts'
 import { appliedTo } from './schema/migrate.ts'
 import { rowsOf } from './session.ts'
 
-export { lastArchivedAt, postgresChecks } from './inspect/postgres-checks.ts'
+export { lastArchivedAt, postgresChecks, primaryOf } from './inspect/postgres-checks.ts'
 export { withOwnedAudit } from './open-postgres-audit.ts'
 export { poolerSettings } from './open-sessions.ts'
 export { compactPostgres } from './schema/compact.ts'

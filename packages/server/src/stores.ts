@@ -62,3 +62,9 @@ export function storeFiles(config: Config): StoreFiles | undefined {
 /** When PostgreSQL last archived a file of its log, in microseconds since 1970, UTC. */
 export const lastArchivedAt = async ({ databaseUrl }: Config): Promise<bigint | undefined> =>
   (await import('@bursar/postgres')).lastArchivedAt(readPostgresUrl(databaseUrl) ?? [])
+
+/** The server of PostgreSQL that takes writes, as the URL names it. Undefined for files. */
+export async function primaryOf(config: Config): Promise<string | undefined> {
+  const addresses = readPostgresUrl(operatorUrl(config))
+  return addresses && (await import('@bursar/postgres')).primaryOf(addresses)
+}

@@ -1,3 +1,3 @@
 import { runGroup } from '../../../../test/support/run-group.ts'
 
-await runGroup(import.meta, 'postgres', '{customer,import-export,import-files,postgres}.test.ts')
+await runGroup(import.meta, 'postgres', '{customer,import-export,import-files,postgres,status}.test.ts')

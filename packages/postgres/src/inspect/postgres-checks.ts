@@ -9,7 +9,15 @@ import {
   type ServerAddress,
 } from '@bursar/base'
 import { resources } from '@bursar/contract'
-import { findShared, isTrue, optionalWhole, sharedFindings, text, whole } from '@bursar/records'
+import {
+  findShared,
+  isTrue,
+  NoPrimary,
+  optionalWhole,
+  sharedFindings,
+  text,
+  whole,
+} from '@bursar/records'
 import { refusePooler } from '../cluster/find-pooler.ts'
 import { openStateless, withPrimary } from '../cluster/with-primary.ts'
 import { dialect } from '../dialect.ts'
@@ -211,3 +219,15 @@ export const lastArchivedAt = (primaries: readonly ServerAddress[]): Promise<big
     })
     return optionalWhole(row, 'at')
   })
+
+/** The label of the first server that is a primary. */
+export async function primaryOf(addresses: readonly ServerAddress[]): Promise<string | undefined> {
+  for (const address of addresses) {
+    const isPrimary = await withPrimary([address], async () => true).catch((error: unknown) => {
+      if (error instanceof NoPrimary) return false
+      throw error
+    })
+    if (isPrimary) return address.label
+  }
+  return undefined
+}
