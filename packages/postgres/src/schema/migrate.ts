@@ -18,7 +18,7 @@ import { pinnedSettings } from '../driver/required-settings.ts'
 import { type SessionSettings, setLocal } from '../driver/sessions.ts'
 import { postgresLimits } from '../limits.ts'
 import { grantStatements, type Roles } from './grants.ts'
-import { setRoles } from './role-settings.ts'
+import { setRoles } from './prepare-roles.ts'
 
 const limits = limitsOf({
   /** A statement of a migration: to fill a new column of 100 million records takes hours. */

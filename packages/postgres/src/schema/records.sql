@@ -34,3 +34,6 @@ alter table bursar.customer set (fillfactor = 70);
 -- write the columns id and role, so an entry names the login that made it.
 alter table bursar.import_journal alter column role set default session_user,
   alter column role set not null;
+
+-- A publication of all tables refuses to delete or change rows that nothing identifies.
+alter table bursar.superseded replica identity using index superseded_by_id;

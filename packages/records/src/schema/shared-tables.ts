@@ -28,7 +28,7 @@ create table ${tableName('superseded')} (
   masked text,
   masked_checksum ${types.integer}
 )${rowTableOptions};
-create index superseded_by_id on ${tableName('superseded')} (customer, kind, id, stored_at);
+create unique index superseded_by_id on ${tableName('superseded')} (customer, kind, id, stored_at);
 create index superseded_by_change on ${tableName('superseded')} (customer, kind, change, event)
   where change > 0;
 ${protect('superseded', 'customer')}

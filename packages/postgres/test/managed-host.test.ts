@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { after, before, describe, test } from 'node:test'
+import { type PostgresServer, startPostgres } from '../../../test/support/postgres-server.ts'
+import { aFiatAccount } from '../../../test/support/records.ts'
+import { runBursar } from '../../../test/support/run-bursar.ts'
+import { doctorFindings } from '../../../test/support/run-doctor.ts'
+import { execute, testStore } from '../../../test/support/test-database.ts'
+import { askAt } from '../../records/test/support/postgres-world.ts'
+import { auditRights, tableRights } from '../src/schema/grants.ts'
+
+/** The statements of the set-up, without the passwords that psql asks for. */
+const documented = (): readonly string[] => {
+  const [, block = ''] = /## Set up on PostgreSQL.*?```sql\n(.*?)```/s.exec(
+    readFileSync('docs/running.md', 'utf8'),
+  ) ?? [assert.fail('docs/running.md has no set-up')]
+  return block
+    .replaceAll(/^(--|\\).*$/gm, '')
+    .split(';')
+    .map((statement) => statement.trim())
+    .filter(Boolean)
+}
+
+/**
+ * A database as managed hosts give it: the administrator is no superuser, PUBLIC has no rights, and
+ * a publication has all tables.
+ */
+describe('on a managed host', { skip: testStore !== 'postgres' && 'needs PostgreSQL' }, () => {
+  let server: PostgresServer
+  const url = (role: string, database = 'bursar') => server.url(role, database)
+  const asSuperuser = (sql: string) => execute(url('postgres'), sql)
+  const succeed = async (words: readonly string[], stdin = '') => {
+    const { code, out, err } = await runBursar(url('bursar_operator'), words, stdin)
+    assert.equal(code, 0, `${words.join(' ')}: ${err}`)
+    return out
+  }
+  const found = () =>
+    doctorFindings(() =>
+      runBursar(url('bursar'), ['doctor', '--json'], '', {
+        OPERATOR_DATABASE_URL: url('bursar_operator'),
+        BURSAR_ACCEPT_SAMPLE_FEES: 'true',
+      }),
+    )
+
+  before(async () => {
+    const version = process.env.BURSAR_TEST_POSTGRES === 'debian' ? 'debian' : 'newest'
+    server = await startPostgres({ version, settings: ['wal_level = logical'] })
+    await execute(
+      url('postgres', 'postgres'),
+      'create role administrator login createrole createdb',
+    )
+    // Each alone: a database cannot be made in a transaction.
+    for (const statement of documented()) {
+      await execute(url('administrator', 'postgres'), statement)
+    }
+    await asSuperuser(`
+      revoke all on database bursar from public;
+      revoke all on schema public from public;
+      create publication everything for all tables`)
+    const { code, err } = await runBursar(url('bursar_owner'), ['migrate'])
+    assert.equal(code, 0, err)
+  })
+  after(() => server.stop())
+
+  test('the documented set-up leaves nothing to mend', async () => {
+    await succeed(['import', 'fiat-accounts', '-'], `${JSON.stringify(aFiatAccount())}\n`)
+    const ofHost = ['durability', 'backup', 'surroundings']
+    const own = (await found()).filter(({ check }) => !ofHost.includes(check))
+    assert.deepEqual(own, [])
+  })
+
+  test('each table has a key that a publication can name', async () => {
+    const without = await askAt(
+      url('postgres'),
+      `select oid::regclass from pg_class as relation
+       where relnamespace in ('bursar'::regnamespace, 'bursar_audit'::regnamespace)
+         and relkind in ('r', 'p') and relpersistence = 'p' and not exists (
+           select from pg_index where indrelid = relation.oid
+             and case relreplident when 'd' then indisprimary when 'i' then indisreplident end)`,
+    )
+    assert.deepEqual(without, [])
+  })
+
+  test('a publication of all tables refuses no statement of the roles', async () => {
+    const names = Object.keys(tableRights).map((name) => `bursar.${name}`)
+    for (const name of [...names, ...Object.keys(auditRights)]) {
+      await asSuperuser(`explain delete from ${name}`)
+    }
+  })
+
+  test('records are changed, sealed again, pruned and erased while all tables are published', async () => {
+    const [first, changed] = [{}, { status: 'APPROVED', updated_at: '2026-05-01T00:00:00Z' }].map(
+      (over) => `${JSON.stringify(aFiatAccount(over))}\n`,
+    )
+    await succeed(['import', 'fiat-accounts', '-'], first)
+    await succeed(['import', 'fiat-accounts', '-'], changed)
+    // The statement by which bodies are sealed again.
+    await execute(url('bursar_operator'), 'update bursar.superseded set body = body')
+    const pruned = await succeed(['history', 'prune', '--before', new Date().toISOString()])
+    assert.match(pruned, /^deleted 1 version\n/)
+    await succeed(['customer', 'erase', 'acme', '--yes'])
+  })
+})
