@@ -100,4 +100,27 @@ describe('on a managed host', { skip: testStore !== 'postgres' && 'needs Postgre
     assert.match(pruned, /^deleted 1 version\n/)
     await succeed(['customer', 'erase', 'acme', '--yes'])
   })
+
+  for (const encoding of ['LATIN1', 'SQL_ASCII', 'EUC_JP']) {
+    test(`migrate, serve and doctor refuse the encoding ${encoding}`, async () => {
+      const set = (name: string) =>
+        execute(
+          url('postgres', 'postgres'),
+          `update pg_database set encoding = pg_char_to_encoding('${name}') where datname = 'bursar'`,
+        )
+      await set(encoding)
+      const ran = [
+        await runBursar(url('bursar_owner'), ['migrate']),
+        await runBursar(url('bursar'), ['serve']),
+      ]
+      const findings = await found()
+      await set('UTF8')
+      for (const { code, err } of ran) {
+        assert.equal(code, 2)
+        assert.match(err, new RegExp(`server_encoding = ${encoding} .*, not UTF8: .*template0`))
+      }
+      const [finding] = findings.filter(({ check }) => check === 'sessions')
+      assert.match(String(finding?.what), new RegExp(`server_encoding = ${encoding} `))
+    })
+  }
 })

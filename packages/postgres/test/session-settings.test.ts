@@ -7,11 +7,12 @@ import { operatorToken } from '../../../test/support/operator-token.ts'
 import { runBursar } from '../../../test/support/run-bursar.ts'
 import { addressesOf, execute } from '../../../test/support/test-database.ts'
 import { until } from '../../../test/support/until.ts'
-import { connectTo, onPostgres } from '../../records/test/support/postgres-world.ts'
+import { askAt, connectTo, onPostgres } from '../../records/test/support/postgres-world.ts'
 import { withPrimary } from '../src/cluster/with-primary.ts'
+import { textArray } from '../src/driver/connection.ts'
 import { requiredSettings } from '../src/driver/required-settings.ts'
 import { postgresChecks } from '../src/inspect/postgres-checks.ts'
-import { settingFindings } from '../src/schema/session-settings.ts'
+import { requireSession, settingFindings } from '../src/schema/session-settings.ts'
 
 /** What a role, a database or a host may have made the default, in place of PostgreSQL's own. */
 const hostile: Readonly<Record<string, string>> = {
@@ -27,6 +28,8 @@ const hostile: Readonly<Record<string, string>> = {
   search_path: 'bursar, public, pg_catalog',
   client_min_messages: 'error',
   enable_memoize: 'on',
+  quote_all_identifiers: 'on',
+  log_parameter_max_length_on_error: '-1',
   session_replication_role: 'replica',
   zero_damaged_pages: 'on',
   ignore_checksum_failure: 'on',
@@ -68,7 +71,9 @@ onPostgres('the settings of a session', () => {
   }
 
   test('are all tried here', () => {
-    assert.deepEqual(Object.keys(hostile).toSorted(), Object.keys(requiredSettings).toSorted())
+    // The encoding is that of the database.
+    const { server_encoding: _, ...settable } = requiredSettings
+    assert.deepEqual(Object.keys(hostile).toSorted(), Object.keys(settable).toSorted())
   })
 
   for (const [where, names] of Object.entries(places)) {
@@ -86,6 +91,35 @@ onPostgres('the settings of a session', () => {
       }
     })
   }
+
+  test('have no deadline of a role or a host where a command or an import runs for long', async () => {
+    const url = urlOf('owner')
+    const sets = (setting: string) =>
+      askAt(
+        url,
+        `select name from pg_settings where setting ${setting} and name in ('lock_timeout',
+        'statement_timeout', 'transaction_timeout', 'idle_in_transaction_session_timeout')`,
+      )
+    const names = (await sets('is not null')).flat().map(String)
+    const here = `alter role owner in database ${database()}`
+    await asSuperuser(names.map((name) => `${here} set ${name} = '1h'`).join('; '))
+    try {
+      assert.deepEqual((await sets(`<> '0'`)).flat(), names)
+      const left = `select name from pg_settings where name = any($1) and setting <> '0'`
+      await withPrimary(addressesOf(url), async (connection) => {
+        const rows = await connection.rows({ text: left, values: [textArray(names)] })
+        assert.equal(rows.length, 0)
+      })
+      // The other deadlines are those with which the sessions of a server start.
+      const session = connectTo(url)
+      await requireSession(session)
+      const values = [textArray(['transaction_timeout'])]
+      assert.equal((await session.rows({ text: left, values })).length, 0)
+      await session.close()
+    } finally {
+      await asSuperuser(`${here} reset all`)
+    }
+  })
 
   test('let every page, search and write succeed, whatever the defaults are', async () => {
     const pinned = Object.keys(hostile).filter((name) => !fixed.includes(name))
@@ -129,7 +163,7 @@ onPostgres('the settings of a session', () => {
   })
 
   const refusal =
-    /sessions of role bursar have session_replication_role = replica \(source: database user\), not origin: triggers [^.]*\. As a superuser, take it back/
+    /sessions of role bursar have session_replication_role = replica \(source: database user\), not origin: triggers [^.]*\. As an administrator, take it back/
 
   test('that no session may set refuse a start, and doctor finds them', async () => {
     const where = [`role bursar in database ${database()}`]

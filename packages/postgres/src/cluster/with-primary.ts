@@ -2,7 +2,7 @@ import { ConfigError, type ServerAddress } from '@bursar/base'
 import { NoPrimary } from '@bursar/records'
 import { type Connection, openConnection, type SessionOptions } from '../driver/connection.ts'
 import { areSettingsRefused, isPassing, safeMessage } from '../driver/failure.ts'
-import { defaultSettings } from '../driver/required-settings.ts'
+import { defaultSettings, endTransactionTimeout } from '../driver/required-settings.ts'
 import { requireSettings } from '../schema/session-settings.ts'
 
 /**
@@ -15,7 +15,7 @@ export async function withPrimary<T>(
 ): Promise<T> {
   const reasons: string[] = []
   for (const address of addresses) {
-    let connection = openStateless(address, { isPinned: true })
+    let connection = openStateless(address, { isPinned: true, parameters: unbounded })
     try {
       const [row] = await isStandby(connection).catch(async (error: unknown) => {
         if (!areSettingsRefused(error)) throw error
@@ -37,12 +37,21 @@ export async function withPrimary<T>(
 }
 
 const isStandby = (connection: Connection) =>
-  connection.rows({ text: 'select pg_is_in_recovery() as is_standby' })
+  connection.rows({
+    text: `select pg_is_in_recovery() as is_standby, ${endTransactionTimeout} as ended`,
+  })
+
+/** A check of every record takes hours, whatever deadlines the role has. The library drops a 0. */
+const unbounded = {
+  statement_timeout: '0',
+  lock_timeout: '0',
+  idle_in_transaction_session_timeout: '0',
+}
 
 /** Opens a session of which nothing lasts from one transaction to the next. */
 export const openStateless = (
   address: ServerAddress,
-  options: Pick<SessionOptions, 'isPinned'> = {},
+  options: Partial<Pick<SessionOptions, 'isPinned' | 'parameters'>> = {},
 ): Connection =>
   openConnection(address, {
     parameters: {},
@@ -56,6 +65,9 @@ function explained(error: unknown, { label, credentials }: ServerAddress): unkno
   const { code } = (error ?? {}) as { code?: unknown }
   switch (code) {
     case '28000':
+      return new ConfigError(
+        `${label} refuses the login of ${credentials.user}: ${safeMessage(error)}.`,
+      )
     case '28P01':
       return new ConfigError(
         `${label} refuses the login of ${credentials.user}; check the password in the URL.`,

@@ -38,7 +38,7 @@ export type SessionOptions = {
    * no settings of a session and no named statements. `none` by default.
    */
   readonly pooler?: Pooler | undefined
-  /** Whether it starts with the required settings. By default it does unless there is a pooler. */
+  /** Whether it starts with all these settings. By default it does unless there is a pooler. */
   readonly isPinned?: boolean
   /** Called for each notification of a channel that the session listens to. */
   readonly onNotification?: (payload: string) => void
@@ -173,8 +173,7 @@ function openSession(address: ServerAddress, options: SessionOptions) {
     connect_timeout: connectTimeoutMs / 1000,
     connection: {
       application_name: 'bursar',
-      ...(isPinned && pinnedSettings),
-      ...(pooler === 'none' && parameters),
+      ...(isPinned && { ...pinnedSettings, ...parameters }),
     },
     onnotice: (notice: postgres.Notice) => {
       if (notice.routine === CANCELED_WAIT) isUnreplicated = true

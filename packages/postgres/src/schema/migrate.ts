@@ -14,11 +14,12 @@ import { transact } from '../cluster/transaction.ts'
 import { withPrimary } from '../cluster/with-primary.ts'
 import { dialect } from '../dialect.ts'
 import type { Connection } from '../driver/connection.ts'
-import { pinnedSettings } from '../driver/required-settings.ts'
+import { fixedSettings, pinnedSettings } from '../driver/required-settings.ts'
 import { type SessionSettings, setLocal } from '../driver/sessions.ts'
 import { postgresLimits } from '../limits.ts'
 import { grantStatements, type Roles } from './grants.ts'
 import { setRoles } from './prepare-roles.ts'
+import { requireSettings } from './session-settings.ts'
 
 const limits = limitsOf({
   /** A statement of a migration: to fill a new column of 100 million records takes hours. */
@@ -56,6 +57,7 @@ export async function migratePostgres(
   { settings, steps = allSteps }: MigrateOptions = {},
 ): Promise<readonly string[]> {
   return await withPrimary(addresses, async (owner) => {
+    await requireSettings(owner, fixedSettings)
     await requireRoles(owner, roles)
     const applied: string[] = []
     for (let isDone = false; !isDone; ) {

@@ -1,13 +1,18 @@
-import { commandHint, type Finding } from '@bursar/base'
+import type { Finding } from '@bursar/base'
 import { type NamedRow, text } from '@bursar/records'
 import { type Connection, textArray } from '../driver/connection.ts'
 import { safeMessage, sessionRefused } from '../driver/failure.ts'
-import { isFixed, requiredSettings, whyRequired } from '../driver/required-settings.ts'
+import {
+  endTransactionTimeout,
+  fixOf,
+  requiredSettings,
+  whyRequired,
+} from '../driver/required-settings.ts'
 import type { SessionSettings } from '../driver/sessions.ts'
 
 /**
  * The settings of a session that are not as they must be, in PostgreSQL's words: one finding for
- * those that nobody but a superuser can set, and one for the others.
+ * those that are mended in the same way.
  */
 export async function settingFindings(
   connection: Connection,
@@ -19,41 +24,22 @@ export async function settingFindings(
     values: [textArray(Object.keys(settings))],
   })
   const others = rows.filter(({ name, setting }) => setting !== String(settings[String(name)]))
-  const [ofSuperuser, ofRole] = [true, false].map((is) =>
-    others.filter(({ name }) => isFixed(String(name)) === is),
-  )
-  return [
-    ...findingOf(ofSuperuser, settings, TAKE_BACK),
-    ...findingOf(ofRole, settings, SET_BY_MIGRATE),
-  ]
+  const byFix = Map.groupBy(others, ({ name }) => fixOf(String(name)))
+  return [...byFix].map(([fix, found]) => findingOf(found, settings, fix))
 }
 
-function findingOf(
-  rows: readonly NamedRow[] = [],
-  settings: SessionSettings,
-  fix: string,
-): readonly Finding[] {
-  const [first] = rows
-  if (first === undefined) return []
+function findingOf(rows: readonly NamedRow[], settings: SessionSettings, fix: string): Finding {
   const names = rows.map((row) => text(row, 'name'))
   const found = rows.map(
     ({ name, setting, source }) =>
       `${name} = ${setting} (source: ${source}), not ${settings[String(name)]}`,
   )
-  return [
-    {
-      what: `the sessions of role ${text(first, 'role')} have ${found.join(' and ')}`,
-      why: [...new Set(names.map(whyRequired))].join(', and '),
-      fix,
-    },
-  ]
+  return {
+    what: `the sessions of role ${text(rows[0] ?? {}, 'role')} have ${found.join(' and ')}`,
+    why: [...new Set(names.map(whyRequired))].join(', and '),
+    fix,
+  }
 }
-
-const TAKE_BACK =
-  'as a superuser, take it back where its source is: the role (user), the database, or the configuration file'
-
-/** A session has other settings than it starts with only if a pooler has dropped them. */
-const SET_BY_MIGRATE = `run ${commandHint('migrate')} with BURSAR_POOLER=transaction and the same BURSAR_DATABASE_TIMEOUT_MS, then let the pooler open new sessions: RECONNECT in PgBouncer’s console`
 
 /** Throws a ConfigError with the first finding. */
 export async function requireSettings(
@@ -72,7 +58,7 @@ export async function requireSession(connection: Connection): Promise<void> {
 }
 
 const OTHERS = `
-  select count(*) from unnest($1::text[], $2::text[]) as required (name, value)
+  select count(*), ${endTransactionTimeout} from unnest($1::text[], $2::text[]) as required (name, value)
   where current_setting(required.name) <> required.value`
 
 const REQUIRED = [Object.keys(requiredSettings), Object.values(requiredSettings).map(String)].map(
