@@ -128,7 +128,7 @@ describe('serve', () => {
       () => ({ DATABASE_URL: database.url, BURSAR_MASTER_KEY: '' }),
       /BURSAR_MASTER_KEY is not set/,
     ],
-    ['an unknown login', () => ({ DATABASE_URL: as('stranger') }), documented('refuses the login')],
+    ['an unknown login', () => ({ DATABASE_URL: as('stranger') }), documented('28000')],
     [
       'an unknown database',
       () => ({ DATABASE_URL: `${database.url}_not` }),

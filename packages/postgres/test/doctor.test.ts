@@ -316,6 +316,11 @@ describe('doctor on PostgreSQL', { skip: testStore !== 'postgres' && 'needs Post
       /^surroundings: the event trigger at_ddl runs public\.at_ddl at ddl_command_end$/,
     ],
     [
+      `alter role bursar set log_statement = 'all'; alter role bursar set log_min_duration_statement = 1000`,
+      'alter role bursar reset log_statement; alter role bursar reset log_min_duration_statement',
+      /^surroundings: the server writes values of statements to its log \(log_min_duration_statement = 1000, log_statement = all\)$/,
+    ],
+    [
       'create publication records for table bursar.statement',
       'drop publication records',
       /^surroundings: the publication records has table bursar\.statement$/,

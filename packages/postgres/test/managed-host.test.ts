@@ -101,6 +101,93 @@ describe('on a managed host', { skip: testStore !== 'postgres' && 'needs Postgre
     await succeed(['customer', 'erase', 'acme', '--yes'])
   })
 
+  /** What is revoked, how it is given back, who notices by which words, and whom they advise. */
+  const rights: readonly (readonly [
+    revoke: string,
+    give: string,
+    words: readonly [role: string, ...words: string[]],
+    told: RegExp,
+  ])[] = [
+    [
+      'revoke temporary on database bursar from bursar_operator',
+      'grant temporary on database bursar to bursar_operator',
+      ['bursar_operator', 'import', 'fiat-accounts', '-'],
+      /may not make temporary tables, .*Run `grant temporary on database bursar to bursar_operator`/,
+    ],
+    [
+      'revoke connect on database bursar from bursar',
+      'grant connect on database bursar to bursar',
+      ['bursar', 'serve'],
+      /denied for database "bursar"; run `grant connect on database bursar to bursar` as an admin/,
+    ],
+    [
+      'revoke select on pg_catalog.pg_roles from public',
+      'grant select on pg_catalog.pg_roles to public',
+      ['bursar', 'serve'],
+      /denied for view pg_roles; run `grant select on pg_roles to bursar` as an administrator/,
+    ],
+    [
+      'revoke execute on function pg_catalog.pg_is_in_recovery() from public',
+      'grant execute on function pg_catalog.pg_is_in_recovery() to public',
+      ['bursar', 'serve'],
+      /run `grant execute on function pg_is_in_recovery to bursar` as an administrator/,
+    ],
+    [
+      'revoke usage on schema bursar from bursar',
+      'grant usage on schema bursar to bursar',
+      ['bursar', 'serve'],
+      /denied for schema bursar; `npm run -s bursar -- migrate` with the owner’s URL grants it/,
+    ],
+    [
+      'alter function bursar.refuse_hidden_rows() owner to postgres',
+      'alter function bursar.refuse_hidden_rows() owner to bursar_owner',
+      ['bursar_owner', 'migrate'],
+      /^The role bursar_owner lacks a right on \S+: 42501: must be owner of function refuse_hidden_rows\.\n$/,
+    ],
+  ]
+  for (const [revoke, give, [role, ...words], told] of rights) {
+    test(`is told what gives the right back after: ${revoke}`, async () => {
+      await asSuperuser(revoke)
+      const { code, err } = await runBursar(url(role), words)
+      const findings = await found()
+      await asSuperuser(give)
+      assert.equal(code, 2, err)
+      assert.match(err, told)
+      assert.notDeepEqual(
+        findings.filter(({ check }) => check !== 'surroundings'),
+        [],
+      )
+    })
+  }
+
+  test('migrate names the rights on a database that its role may not grant', async () => {
+    await execute(url('administrator', 'postgres'), 'create database lent')
+    await execute(
+      url('administrator', 'lent'),
+      'revoke all on database lent from public; grant connect on database lent to bursar_owner',
+    )
+    const migrate = () => runBursar(url('bursar_owner', 'lent'), ['migrate'])
+    const { code, err } = await migrate()
+    const [, ...grants] = err.trim().split('\n')
+    assert.deepEqual(
+      [code, grants],
+      [
+        2,
+        [
+          'grant connect on database lent to bursar;',
+          'grant connect on database lent to bursar_operator;',
+          'grant temporary on database lent to bursar_operator;',
+        ],
+      ],
+    )
+    await execute(url('administrator', 'lent'), grants.join(' '))
+    const due = /`(grant create on database lent to bursar_owner)` as an administrator/
+    const [, grant = ''] = due.exec((await migrate()).err) ?? assert.fail()
+    await execute(url('administrator', 'lent'), grant)
+    const migrated = await migrate()
+    assert.equal(migrated.code, 0, migrated.err)
+  })
+
   for (const encoding of ['LATIN1', 'SQL_ASCII', 'EUC_JP']) {
     test(`migrate, serve and doctor refuse the encoding ${encoding}`, async () => {
       const set = (name: string) =>

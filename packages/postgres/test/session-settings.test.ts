@@ -213,6 +213,9 @@ onPostgres('the settings of a session', () => {
     const { code, err } = await runBursar(place.env.DATABASE_URL ?? '', ['serve'], '', place.env)
     await asSuperuser('grant select on bursar.client to bursar')
     assert.equal(code, 1)
-    assert.equal(err, 'the database refused: 42501: permission denied for table client\n')
+    assert.equal(
+      err,
+      'the database refused: 42501: permission denied for table client; `npm run -s bursar -- migrate` with the owner’s URL grants it to the roles that --app-role and --operator-role name\n',
+    )
   })
 })

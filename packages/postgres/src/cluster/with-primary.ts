@@ -76,7 +76,7 @@ function explained(error: unknown, { label, credentials }: ServerAddress): unkno
       return new ConfigError(`${label} has no database ${credentials.database}; create it first.`)
     case '42501':
       return new ConfigError(
-        `The role ${credentials.user} lacks a privilege on ${label} (${safeMessage(error)}). Run migrate with the owner's URL.`,
+        `The role ${credentials.user} lacks a right on ${label}: ${safeMessage(error)}.`,
       )
     default:
       return error

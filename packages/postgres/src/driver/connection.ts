@@ -3,6 +3,7 @@ import { type Config, pageBuffers, type ServerAddress } from '@bursar/base'
 import { inStatement, type NamedRow, type Statement } from '@bursar/records'
 import postgres from 'postgres'
 import { isAborted, sessionLost, unavailable } from './failure.ts'
+import { withGrant } from './missing-right.ts'
 import { preparePassword } from './prepare-password.ts'
 import { pinnedSettings } from './required-settings.ts'
 import { sessionSocket } from './session-socket.ts'
@@ -70,7 +71,7 @@ export function openConnection(address: ServerAddress, options: SessionOptions):
       if (!(error instanceof postgres.PostgresError)) session.destroy()
       // Of statements that were sent together, the first that fails says why. Somebody may see the
       // failure of a later one before.
-      if (!isAborted(error)) failure = error
+      if (!isAborted(error)) failure = withGrant(error, address.credentials.user)
       throw failure ?? error
     }
   }

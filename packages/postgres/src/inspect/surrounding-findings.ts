@@ -1,5 +1,5 @@
 import type { Finding } from '@bursar/base'
-import { text } from '@bursar/records'
+import { optionalText, text } from '@bursar/records'
 import type { Connection } from '../driver/connection.ts'
 
 /** What a database has beside the schemas of the program, and what reaches into them. */
@@ -8,14 +8,17 @@ export async function surroundingFindings(session: Connection): Promise<readonly
   return rows.map((row) => ({
     what: text(row, 'what'),
     why: text(row, 'why'),
-    fix: 'drop it as the owner of the database, or take the tables of Bursar out of it',
+    fix:
+      optionalText(row, 'fix') ??
+      'drop it as the owner of the database, or take the tables of Bursar out of it',
   }))
 }
 
 /** None of it is made by `migrate`. Event triggers of extensions come with the extension. */
 const SURROUNDINGS = `
   select 'the event trigger ' || evtname || ' runs ' || evtfoid::regproc || ' at ' || evtevent as what,
-    'it runs with the rights of whoever changes the schema or signs in, and may change what they do' as why
+    'it runs with the rights of whoever changes the schema or signs in, and may change what they do' as why,
+    null as fix
   from pg_event_trigger
   where evtenabled <> 'D' and not exists (select from pg_depend
     where classid = 'pg_event_trigger'::regclass and objid = pg_event_trigger.oid and deptype = 'e')
@@ -24,7 +27,7 @@ const SURROUNDINGS = `
       || coalesce(' in schema ' || nspname, '') || ' change the rights on new '
       || case defaclobjtype when 'r' then 'tables' when 'S' then 'sequences' when 'f' then 'functions'
         when 'T' then 'types' else 'schemas' end,
-    'what the next migration makes has other rights than the program gives'
+    'what the next migration makes has other rights than the program gives', null
   from pg_default_acl left join pg_namespace on pg_namespace.oid = defaclnamespace
   where case when defaclnamespace = 0
     then defaclrole in (select nspowner from pg_namespace where nspname in ('bursar', 'bursar_audit'))
@@ -32,13 +35,23 @@ const SURROUNDINGS = `
   union all
   select 'the publication ' || pubname || ' has ' || case count(*)
       when 1 then 'table ' || min(schemaname || '.' || tablename) else count(*) || ' tables of Bursar' end,
-    'its subscribers copy records of every customer'
+    'its subscribers copy records of every customer', null
   from pg_publication_tables where schemaname in ('bursar', 'bursar_audit') group by pubname
   union all
   select 'the subscription ' || subname || ' writes ' || case count(*)
       when 1 then 'table ' || min(srrelid::regclass::text) else count(*) || ' tables of Bursar' end,
-    'it changes records past the program'
+    'it changes records past the program', null
   from pg_subscription_rel join pg_subscription on pg_subscription.oid = srsubid
   join pg_class on pg_class.oid = srrelid join pg_namespace on pg_namespace.oid = relnamespace
   where nspname in ('bursar', 'bursar_audit') group by subname
+  union all
+  select 'the server writes values of statements to its log ('
+      || string_agg(name || ' = ' || setting, ', ' order by name) || ')',
+    'account numbers and addresses stay in files that others read',
+    'set log_parameter_max_length = 0 as an administrator'
+  from pg_settings
+  where current_setting('log_parameter_max_length') <> '0' and (name = 'log_statement' and setting in ('mod', 'all')
+    or name in ('log_min_duration_statement', 'log_min_duration_sample') and setting <> '-1'
+    or name = 'log_transaction_sample_rate' and setting <> '0')
+  having count(*) > 0
   order by 1`

@@ -147,6 +147,17 @@ export const auditRights: Readonly<Record<string, Omit<Access, 'isProtected'>>> 
   'bursar_audit.key_end': { app: 'select', operator: 'select, insert' },
 }
 
+/** Whether `migrate` grants rights to an object, by its name as PostgreSQL prints it. */
+export const isGranted = (object: string): boolean =>
+  [
+    ...Object.keys({ ...tableRights, ...auditRights }),
+    ...neededFunctions.app,
+    'bursar',
+    'bursar_audit',
+  ]
+    .map((name) => name.replace('bursar_audit.', ''))
+    .includes(object)
+
 const auditGrants = (toApp: string, toOperator: string): readonly string[] => [
   `revoke all on all tables in schema bursar_audit from public, ${toApp}, ${toOperator}`,
   `grant usage on schema bursar_audit to ${toApp}, ${toOperator}`,

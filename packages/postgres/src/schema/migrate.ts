@@ -18,7 +18,7 @@ import { fixedSettings, pinnedSettings } from '../driver/required-settings.ts'
 import { type SessionSettings, setLocal } from '../driver/sessions.ts'
 import { postgresLimits } from '../limits.ts'
 import { grantStatements, type Roles } from './grants.ts'
-import { setRoles } from './prepare-roles.ts'
+import { grantDatabase, setRoles } from './prepare-roles.ts'
 import { requireSettings } from './session-settings.ts'
 
 const limits = limitsOf({
@@ -59,6 +59,7 @@ export async function migratePostgres(
   return await withPrimary(addresses, async (owner) => {
     await requireSettings(owner, fixedSettings)
     await requireRoles(owner, roles)
+    await grantDatabase(owner, roles)
     const applied: string[] = []
     for (let isDone = false; !isDone; ) {
       await inTurn(owner, async () => {
