@@ -106,6 +106,7 @@ test('ids are short in lists, and a masked number keeps what the server left of 
   assert.equal(lastFour('5730008846'), '···8846')
   assert.equal(lastFour('XXXX'), 'hidden')
   assert.equal(lastFour('0042'), '0042')
+  assert.equal(lastFour('DE89 3704 0044 0532 0130 00'), '···3000')
   assert.ok(isIban('DE89370400440532013000') && !isIban('5730008846'))
   assert.equal(inFours('DE8937040044'), 'DE89 3704 0044')
 })

@@ -17,9 +17,9 @@ export function maskedParts(number: string): { readonly hidden: number; readonly
 
 /** `···8846` of a masked number, and the last four characters of a full one. */
 export const lastFour = (number: string): string => {
-  const { hidden, shown } = maskedParts(number)
+  const { hidden, shown } = maskedParts(number.replaceAll(/\s/g, ''))
   if (hidden > 0 && shown === '') return 'hidden'
-  return hidden > 0 || number.length > 4 ? `···${shown.slice(-4)}` : number
+  return hidden > 0 || shown.length > 4 ? `···${shown.slice(-4)}` : number
 }
 
 /** Two letters, two digits and ten characters or more: an International Bank Account Number. */

@@ -51,9 +51,12 @@ function replaced(name: string, value: unknown): unknown {
   return numbers.test(name) ? masked(String(value)) : value
 }
 
-/** List Fiat Accounts masks a number in this way. Four characters or fewer are masked whole. */
+/**
+ * List Fiat Accounts masks a number in this way: the end has no blanks, and four characters or
+ * fewer are masked whole.
+ */
 export function masked(number: string): string {
-  const characters = [...number]
-  const shown = characters.length <= 4 ? 0 : 4
-  return characters.map((each, at) => (at < characters.length - shown ? 'X' : each)).join('')
+  const characters = [...number.replaceAll(/\s/g, '')]
+  const end = characters.length > 4 ? characters.slice(-4) : []
+  return 'X'.repeat([...number].length - end.length) + end.join('')
 }

@@ -34,13 +34,19 @@ export function parseDisplayName(text: string): DisplayName | undefined {
   return { name, terms: [...new Set(starts)].slice(0, TERMS_MAX) }
 }
 
-/** Text as the terms of names have it. */
+/**
+ * Text as the terms of names have it, the same for either case of any language: only through the
+ * upper case does the Turkish ı meet I, and ß meet SS. A sigma has another form at the end.
+ */
 export const foldText = (text: string): string =>
   text
     .normalize('NFKD')
     .replaceAll(/\p{M}+/gu, '')
     .replaceAll(/\p{Zs}+/gu, ' ')
     .toLowerCase()
+    .toUpperCase()
+    .toLowerCase()
+    .replaceAll('ς', 'σ')
 
 /** Text with ASCII letters in lower case, as both engines fold the ids of customers. */
 export const foldAscii = (text: string): string =>

@@ -63,6 +63,12 @@ const rtpRoutingDetails = component(
   }),
 )
 
+/** The last four characters of an account number that has more. Blanks only group them. */
+export function endOfNumber(number: string): string | undefined {
+  const characters = [...number.replaceAll(/\s/g, '')]
+  return characters.length > 4 ? characters.slice(-4).join('') : undefined
+}
+
 const accountNumber = about(
   'The account number. Lists of fiat accounts mask all but the last four characters.',
   identifierMember,

@@ -13,6 +13,7 @@ import { operatorMembers } from '../operator-members.ts'
 import { defineResource, listView, type RecordInput, unmaskedView } from '../resource.ts'
 import { accountTerms } from './account-terms.ts'
 import {
+  endOfNumber,
   fiatAccountOwner,
   fiatNetworkInstructions,
   importedOwner,
@@ -158,9 +159,8 @@ function maskMember(member: string, value: unknown): unknown {
   }
 }
 
-/** `12345678` → `XXXX5678`. Four code points or fewer are masked whole. */
+/** `12345678` → `XXXX5678`, `123456 78` → `XXXXX5678`. A number without an end is masked whole. */
 function maskAccountNumber(accountNumber: string): string {
-  const characters = [...accountNumber]
-  const shown = characters.length > 4 ? characters.slice(-4) : []
-  return 'X'.repeat(characters.length - shown.length) + shown.join('')
+  const end = endOfNumber(accountNumber) ?? ''
+  return 'X'.repeat([...accountNumber].length - [...end].length) + end
 }

@@ -38,7 +38,10 @@ const listed = async (id: string) => {
   return { item: called.body.items[0], text: called.text }
 }
 
-/** Contract, section 2.3; decisions, section 5: all but the last four characters become X. */
+/**
+ * Contract, section 2.3; decisions, section 5: all but the last four characters become X. Blanks
+ * are folded before the end is taken.
+ */
 const maskedNumbers = [
   ['12345678', 'XXXX5678'],
   ['12345', 'X2345'],
@@ -46,6 +49,9 @@ const maskedNumbers = [
   ['123', 'XXX'],
   ['1', 'X'],
   ['DE89 3704 0044', 'XXXXXXXXXX0044'],
+  ['DE89 3704 0044 0532 0130 00', 'XXXXXXXXXXXXXXXXXXXXXXX3000'],
+  ['12 34\u00a05', 'XXX2345'],
+  [' 1 2 3 4 ', 'XXXXXXXXX'],
   ['x'.repeat(200), `${'X'.repeat(196)}xxxx`],
   ['🙂🙂🙂🙂🙂🙂', 'XX🙂🙂🙂🙂'],
 ] as const

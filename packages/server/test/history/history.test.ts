@@ -523,7 +523,7 @@ describe('a search', () => {
       id: anId(1451),
       customer_id: 'newco',
       memo_id: 'ENDOFNUMBER00001',
-      fiat_network_instructions: network('123QQ46'),
+      fiat_network_instructions: network('12 3Q Q46 '),
     })
     await take(service.parts.store, 'fiat-deposit-instructions', [instructions])
     const first = await get('search?q=QQ46')
@@ -537,6 +537,7 @@ describe('a search', () => {
     const account = hits.find(({ id }) => id === anId(1400))
     const shown = account.record.fiat_network_instructions.scb.account_number
     assert.deepEqual([shown, account.customer_id], ['XXXXXXQQ46', 'newco'])
+    assert.deepEqual((await get('search?q=Q%20Q46')).body.hits, first.body.hits)
     const ofNewco = hits.filter(({ customer_id: customer }) => customer === 'newco')
     const ofBound = await search('QQ46', bound)
     assert.deepEqual(
@@ -581,8 +582,9 @@ describe('a search', () => {
     ])
     assert.deepEqual(await found('farge wexler n.a.', bound), [[anId(1460), 'bank_name']])
     assert.deepEqual((await found('wexler')).length, 3)
-    assert.deepEqual(await found('elan grosse'), [])
-    assert.deepEqual(await found('ELAN größe'), [[anId(1460), 'fiat_account_owner']])
+    for (const query of ['ELAN größe', 'élan GRÖSSE']) {
+      assert.deepEqual(await found(query), [[anId(1460), 'fiat_account_owner']], query)
+    }
     assert.deepEqual(await found('elan', bound), [[anId(1460), 'fiat_account_owner']])
     assert.deepEqual(await found('holding'), [[anId(1462), 'fiat_account_owner']])
     assert.deepEqual(await found('hold'), [])

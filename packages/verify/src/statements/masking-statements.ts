@@ -101,8 +101,7 @@ const wires = {
 const isMasked = (number: string): boolean => masked(number) === number
 
 /** The last four characters are the same, where more than four are there. */
-const endOf = (whole: string, shown: string): boolean =>
-  [...whole].length <= 4 || whole.slice(-4) === shown.slice(-4)
+const endOf = (whole: string, shown: string): boolean => masked(whole).slice(-4) === shown.slice(-4)
 
 /** A few accounts with an account number, each read alone. */
 async function readNumbered(session: Session) {
