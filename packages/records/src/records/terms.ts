@@ -2,15 +2,21 @@ import { createHmac } from 'node:crypto'
 import { attempt } from '@bursar/base'
 import type { Term, Terms } from '@bursar/contract'
 
-/** The terms of a record as its column `terms` has them: names, places and times in JSON. */
+/**
+ * The terms of a record as its column `terms` has them: names, places and times in JSON. They are
+ * sorted, since the order of the words of a name would tell which digest is of which word.
+ */
 export function printTerms({ letter }: Terms, found: readonly Term[]): string {
   const inClear = found.filter(({ isPrivate = false }) => !isPrivate)
-  const terms = inClear.map(({ name, sort, since }) => {
+  const terms = inClear.map(({ name, sort, since }): Printed => {
     const ordered = sort === undefined ? [] : [sort]
     return [`${letter}${name}`, ...ordered, ...(since === undefined ? [] : [String(since)])]
   })
-  return JSON.stringify(terms)
+  return JSON.stringify(terms.toSorted(byName))
 }
+
+const byName = ([one]: Printed, [other]: Printed): number =>
+  one < other ? -1 : Number(one > other)
 
 /** The names of the private terms of a record. */
 export const privateTerms = (found: readonly Term[]): readonly string[] =>
@@ -29,8 +35,8 @@ export function addPrivateTerms(
   key: Uint8Array,
   names: readonly string[],
 ): string {
-  const added = names.map((name) => [privateTerm(terms, key, name)])
-  return JSON.stringify([...readTerms(printed), ...added])
+  const added = names.map((name): Printed => [privateTerm(terms, key, name)])
+  return JSON.stringify([...readTerms(printed), ...added].toSorted(byName))
 }
 
 /** A row of the terms of a record. `scope` is the number of its customer, or 0 for all of them. */
@@ -50,7 +56,8 @@ export function termRowsOf(terms: string, customer: bigint): readonly TermRow[] 
   })
 }
 
-type Printed = readonly [term: string, sort?: string, since?: string]
+/** A term, its place and its time. */
+type Printed = readonly [term: string, ...places: string[]]
 
 const readTerms = (terms: string): readonly Printed[] =>
   attempt((): readonly Printed[] => JSON.parse(terms)) ?? []
