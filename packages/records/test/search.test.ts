@@ -3,6 +3,8 @@ import { test } from 'node:test'
 import type { RecordInput } from '@bursar/contract'
 import { describeStore } from '../../../test/support/describe-store.ts'
 import { aFiatAccount, anId } from '../../../test/support/records.ts'
+import { dialect } from '../../sqlite/src/dialect.ts'
+import { searchLookUps } from '../src/search/search.ts'
 
 const tested = describeStore()
 
@@ -69,4 +71,28 @@ test('the stored terms of a record are in no order of its words, and each is onc
   assert.equal(one.length, 2 + 8)
   assert.deepEqual(one, one.toSorted())
   assert.deepEqual(other, one)
+})
+
+test('a text is not looked up as what it cannot be', () => {
+  const matchedBy = (query: string) => {
+    const search = { query, customerId: undefined, hitsMax: 1, after: undefined }
+    return new Set(searchLookUps(search, dialect).map(({ matched }) => matched))
+  }
+  const cases = [
+    ['Jane Doe', ['id', 'memo_id', 'address', 'account_number']],
+    ['Müller', ['id', 'memo_id', 'address', 'account_number']],
+    ['ABCDEF1', ['id', 'address', 'account_number']],
+    ['A'.repeat(17), ['id', 'memo_id', 'address', 'account_number']],
+    ['5.73E+09', ['id', 'memo_id', 'ref_id', 'profile_id', 'account_id', 'identity_id']],
+    [anId(1), ['memo_id', 'address', 'account_number']],
+  ] as const
+  for (const [query, absent] of cases) {
+    const matched = matchedBy(query)
+    assert.deepEqual(
+      absent.filter((member) => matched.has(member)),
+      [],
+      query,
+    )
+    assert.ok(matched.has('bank_name'), query)
+  }
 })

@@ -4,6 +4,7 @@ import type { FeeQuoteStore } from '../fee-quotes.ts'
 import { positionId, positionMicros, positionOf } from '../position.ts'
 import type { Search, SearchHit } from '../records/history.ts'
 import type { Store } from '../records.ts'
+import { isUuid } from '../search/search.ts'
 import { findCustomers } from './customers-work.ts'
 
 const limits = limitsOf({
@@ -99,7 +100,7 @@ async function findFees(
   const begun = after === undefined ? -1n : positionMicros(after)
   const last = after !== undefined && begun === BY_WITHDRAWAL ? positionId(after) : NO_ID
   const [found, byWithdrawal] = await Promise.all([
-    operator.find(query.toLowerCase()),
+    isUuid(query) ? operator.find(query.toLowerCase()) : undefined,
     operator.ofWithdrawal(query, { customerId, after: last, quotesMax: hitsMax }),
   ])
   const isOwn = customerId === undefined || found?.customerId === customerId

@@ -1,4 +1,4 @@
-import type { CustomerKey } from '@bursar/base'
+import { type CustomerKey, damageOf } from '@bursar/base'
 import { type Resource, resources } from '@bursar/contract'
 import { type Dialect, openParameters, type Parameters } from '../dialect.ts'
 import {
@@ -54,11 +54,11 @@ type LookUp = {
   readonly number: bigint
 }
 
-const isUuid = (query: string): boolean =>
+export const isUuid = (query: string): boolean =>
   /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(query)
 
-/** The shortest start of a memo that is looked up. */
-const MEMO_START = 6
+/** Whether a memo may start with the query, of which six characters are looked up. */
+const isMemoStart = (query: string): boolean => /^[a-z0-9]{6,16}$/i.test(query)
 
 type Condition = (parameters: Parameters) => string
 
@@ -78,7 +78,8 @@ type Comparison = {
 /**
  * The look-ups of a search, each by one index across customers. A column is compared as it is. An
  * address is compared in every spelling of its network, and a memo by its start. A record that
- * several look-ups match is a hit of the first one. Those before the place `after` are left out.
+ * several look-ups match is a hit of the first one. Those before the place `after` are left out,
+ * and those that the query cannot match: a database may write what it is asked to its log.
  */
 export function searchLookUps(
   search: Omit<Search, 'findsOwners'>,
@@ -185,10 +186,11 @@ function comparisonsOf(
         },
       ]
     : []
-  const byColumn = searchedColumns(resource).map((column) =>
+  const identifiers = damageOf(query) === undefined ? searchedColumns(resource) : []
+  const byColumn = identifiers.map((column) =>
     compared(`${table}_by_${column}`, column, isEqual(column)),
   )
-  const byStart = (query.length < MEMO_START ? [] : uniqueMembers).map((column) => ({
+  const byStart = (isMemoStart(query) ? uniqueMembers : []).map((column) => ({
     ...compared(`${table}_${column}_identity`, column, startsWith(column, query.toUpperCase())),
     sortedBy: column,
   }))
