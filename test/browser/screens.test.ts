@@ -576,6 +576,48 @@ describe('what one person leaves, the next one does not see', () => {
     assert.ok(!(await page.locator('body').textContent())?.includes('5730008846'))
   })
 
+  browserTest('a link, a reload and the back button never show a list in full', async () => {
+    const { page, open } = await signedIn()
+    const views: string[] = []
+    page.on('request', (request) => {
+      const asked = new URL(request.url())
+      if (!asked.pathname.endsWith('/fiat-accounts')) return
+      views.push(asked.searchParams.get('view') ?? 'masked')
+    })
+    const masked = page.getByRole('button', { name: 'Show in full', exact: true })
+    const full = page.getByRole('button', { name: 'Show as they see it' })
+    const isMasked = async () => {
+      await masked.waitFor()
+      await rows(page)
+      assert.deepEqual(
+        views.splice(0).filter((view) => view !== 'masked'),
+        [],
+      )
+    }
+    const showInFull = async () => {
+      await masked.click()
+      await full.waitFor()
+      await rows(page)
+      assert.ok(views.splice(0).includes('full'))
+    }
+    await open('#/list/fiat-accounts?customer=acme&view=full')
+    await isMasked()
+    await showInFull()
+    await page.getByRole('button', { name: 'Next page' }).click()
+    await page.getByText(/^Page 2/).waitFor()
+    await full.waitFor()
+    assert.deepEqual(views.splice(0), ['full'])
+    await page.reload()
+    await isMasked()
+    await showInFull()
+    await full.click()
+    await isMasked()
+    await page.goBack()
+    await isMasked()
+    await page.goForward()
+    await isMasked()
+  })
+
   browserTest('a sign-out stops an export', async () => {
     const { page, open } = await signedIn()
     await open('#/list/fiat-accounts?customer=acme')

@@ -56,14 +56,16 @@ function List({ kind, customerId }: { readonly kind: Kind; readonly customerId: 
   const { path, query } = useRoute()
   const nameOf = useCustomerName()
   const [attention] = useAttention()
-  const [reason, setReason] = useState<string>()
-  const wanted: ListRequest = { kind, customerId, query: apiQuery(query) }
+  const { isFull, reason, showInFull, follow } = useFullView()
+  // A cursor of the view in full is none of the masked one.
+  const masked = { view: undefined, page_cursor: undefined }
+  const isMaskedAgain = query.has('view') && !isFull
+  const shown = isMaskedAgain ? withParameters(query, masked) : query
+  const wanted: ListRequest = { kind, customerId, query: apiQuery(shown) }
   const wide = isWide(session, wanted)
-  // A view in full that was opened by its link asks for the reason again.
-  const lacksReason = query.get('view') === 'full' && session.isPerson && reason === undefined
-  if (lacksReason) wanted.query.delete('view')
-  const change = (changes: Changes) =>
-    go(linkTo(path, withParameters(query, { page_cursor: undefined, ...changes })))
+  const linkWith = (changes: Changes) =>
+    linkTo(path, withParameters(shown, { page_cursor: undefined, ...changes }))
+  const change = (changes: Changes) => follow(linkWith(changes))
   const sums = attention.state === 'loaded' ? (attention.value?.shortfalls ?? []) : []
   const isShort = query.get('shortfall') === 'true'
   const title = customerId === '' ? kind.title : `${kind.title} of ${nameOf(customerId)}`
@@ -73,7 +75,11 @@ function List({ kind, customerId }: { readonly kind: Kind; readonly customerId: 
         <PageHeading title={title} />
         <span className="grow" />
         {kind.isMasked === true && !wide && (
-          <FullView query={query} onChange={change} reason={reason} onReason={setReason} />
+          <FullView
+            isFull={isFull}
+            onFull={(given) => showInFull(linkWith({ view: 'full' }), given)}
+            onMasked={() => change(masked)}
+          />
         )}
         <ColumnChoice kind={kind} />
         <SavedViews kind={kind} query={query} />
@@ -104,6 +110,33 @@ function List({ kind, customerId }: { readonly kind: Kind; readonly customerId: 
       <LoadedRows wanted={wanted} isWide={wide} reason={reason} onChange={change} />
     </section>
   )
+}
+
+/**
+ * Shows a list in full only at a link that this screen has made after a person asked for it. A link
+ * that is opened, and one that the browser opens again, is masked.
+ */
+function useFullView() {
+  const { path, query } = useRoute()
+  const link = linkTo(path, query)
+  const [full, setFull] = useState<{
+    readonly link: string
+    readonly reason?: string | undefined
+  }>()
+  const isFull = full?.link === link && query.get('view') === 'full'
+  useEffect(() => setFull((known) => (known?.link === link ? known : undefined)), [link])
+  return {
+    isFull,
+    reason: isFull ? full.reason : undefined,
+    showInFull: (next: string, reason: string | undefined) => {
+      go(next)
+      setFull({ link: next, reason })
+    },
+    follow: (next: string) => {
+      go(next)
+      if (isFull) setFull({ ...full, link: next })
+    },
+  }
 }
 
 type LoadedRowsProps = {

@@ -5,22 +5,19 @@ import { PageDialog } from '../dialog/dialog.tsx'
 import { ReasonForm } from '../reveal.tsx'
 
 type Props = {
-  readonly query: URLSearchParams
-  readonly reason: string | undefined
-  readonly onReason: (reason: string) => void
-  readonly onChange: (changes: Readonly<Record<string, string | undefined>>) => void
+  readonly isFull: boolean
+  readonly onFull: (reason: string | undefined) => void
+  readonly onMasked: () => void
 }
 
 /** Shows the list in full, or masked as its customer sees it. */
-export function FullView({ query, reason, onReason, onChange }: Props) {
+export function FullView({ isFull, onFull, onMasked }: Props) {
   const session = useSession()
   const [isAsking, setAsking] = useState(false)
   if (!session.isStaff || !maySeeInFull(session)) return null
-  const isFull = query.get('view') === 'full'
-  const lacksReason = session.isPerson && reason === undefined
-  if (isFull && !lacksReason) {
+  if (isFull) {
     return (
-      <Button className="button" onClick={() => onChange({ view: undefined })}>
+      <Button className="button" onClick={onMasked}>
         Show as they see it
       </Button>
     )
@@ -29,7 +26,7 @@ export function FullView({ query, reason, onReason, onChange }: Props) {
     <>
       <Button
         className="button"
-        onClick={() => (lacksReason ? setAsking(true) : onChange({ view: 'full' }))}
+        onClick={() => (session.isPerson ? setAsking(true) : onFull(undefined))}
       >
         Show in full
       </Button>
@@ -39,8 +36,7 @@ export function FullView({ query, reason, onReason, onChange }: Props) {
           onCancel={() => setAsking(false)}
           onReason={(given) => {
             setAsking(false)
-            onReason(given)
-            onChange({ view: 'full' })
+            onFull(given)
           }}
         />
       </PageDialog>

@@ -18,7 +18,7 @@ type Props = {
 export function Pager({ wanted, page, isWide, onChange }: Props) {
   const session = useSession()
   const { query } = useRoute()
-  const cursor = query.get('page_cursor') ?? ''
+  const cursor = wanted.query.get('page_cursor') ?? ''
   const list = rowsPath(session, {
     ...wanted,
     query: withParameters(wanted.query, { page_cursor: undefined }),
