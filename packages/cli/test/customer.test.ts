@@ -134,6 +134,33 @@ describe('customer erase', () => {
       ['done', ['acme']],
     ])
   })
+
+  test('names customers that look like the one to erase, in the preview and in the result', async () => {
+    const ids = ['café', 'cafe\u0301', 'CAFÉ', 'ｃａｆé', 'ca fe', 'other', 'another']
+    const records = ids.map((customer_id, at) =>
+      JSON.stringify(aFiatAccount({ id: anId(50 + at), customer_id })),
+    )
+    await run(place, ['import', 'fiat-accounts', '-'], `${records.join('\n')}\n`)
+    await run(place, ['customer', 'name', 'other', 'Café'])
+    await run(place, ['customer', 'name', 'another', 'Cafeteria'])
+    const look_alikes = [
+      { customer_id: 'CAFÉ' },
+      { customer_id: 'cafe\u0301' },
+      { customer_id: 'other', name: 'Café' },
+      { customer_id: 'ｃａｆé' },
+    ]
+    const asked = await run(place, ['customer', 'erase', 'café'])
+    assert.match(asked.err, /^CAFÉ looks like it, and is another customer$/m)
+    assert.match(asked.err, /^other, Café, looks like it, and is another customer$/m)
+    const alikeOf = (document: { readonly look_alikes: readonly { customer_id: string }[] }) =>
+      document.look_alikes.toSorted((one, two) => (one.customer_id < two.customer_id ? -1 : 1))
+    const preview = await run(place, ['customer', 'erase', 'café', '--json'])
+    assert.deepEqual(alikeOf(JSON.parse(preview.out)), look_alikes)
+    assert.deepEqual(
+      alikeOf(await jsonOf(place, ['customer', 'erase', 'café', '--yes'])),
+      look_alikes,
+    )
+  })
 })
 
 describe('the waits of an erasure', () => {

@@ -1,5 +1,5 @@
-import { commandHint, counted, printable } from '@bursar/base'
-import type { Erasure } from '@bursar/records'
+import { commandHint, counted, foldText, printable } from '@bursar/base'
+import type { CustomerEntry, CustomerRegister, Erasure } from '@bursar/records'
 import type { Command } from 'commander'
 import { type CommonOptions, newCommand } from '../options.ts'
 import { CommandFailed, isoOf, type Output, printResult } from '../output.ts'
@@ -17,11 +17,12 @@ export function eraseCommand(output: Output): Command {
     .argument('<customer>', 'The id of the customer.')
     .option('--yes', 'Remove it. Without this, the command says what it would remove.')
   return command.action(async (customerId: string, options: EraseOptions) => {
-    const erasure = await withAudit(command, options, (opened) =>
+    const { erasure, alike } = await withAudit(command, options, (opened) =>
       erase(opened, customerId, { output, options }),
     )
     const document = {
       customer_id: customerId,
+      ...alike,
       begun_at: isoOf(erasure.begunAt),
       erased_at: isoOf(erasure.endedAt),
       removed: erasure.removed,
@@ -44,27 +45,61 @@ async function erase(
   { stores, keyring, audited }: AuditedStores,
   customerId: string,
   { output, options }: Asked,
-): Promise<Erasure> {
+): Promise<{ readonly erasure: Erasure; readonly alike: Alike }> {
   audited.note({ customers: [customerId] })
+  const { customers } = stores.records().operator
+  const alike = { look_alikes: await lookAlikesOf(customers, customerId) }
+  for (const { customer_id: other, name } of alike.look_alikes) {
+    const named = name === undefined ? '' : `, ${printable(name)},`
+    output.tell(`${printable(other)}${named} looks like it, and is another customer`)
+  }
   const found = await findHoldings(stores, customerId)
   const listed = await stores.credentials().listErasures()
   const last = listed.findLast((erasure) => erasure.customerId === customerId)
   const isCutOff = last !== undefined && last.endedAt === undefined
   const isEmpty = found === undefined || Object.values(found).every((count) => count === 0)
-  if (isEmpty && last !== undefined && !isCutOff) return last
+  if (isEmpty && last !== undefined && !isCutOff) return { erasure: last, alike }
   if (found === undefined && !isCutOff) {
     throw new CommandFailed(
       `there is no customer ${printable(customerId)}; nothing is stored of it`,
     )
   }
   if (options.yes !== true) {
-    printResult(output, options, { customer_id: customerId, would_remove: found }, [])
+    const preview = { customer_id: customerId, ...alike, would_remove: found }
+    printResult(output, options, preview, [])
     throw new CommandFailed(
       `this would remove ${listOf({ ...found })} of ${printable(customerId)}, for ever; --yes removes them`,
     )
   }
-  return await eraseCustomer({ stores, keyring, isServed: true }, customerId, found)
+  const erasure = await eraseCustomer({ stores, keyring, isServed: true }, customerId, found)
+  return { erasure, alike }
 }
+
+type Alike = { readonly look_alikes: readonly LookAlike[] }
+type LookAlike = { readonly customer_id: string; readonly name?: string }
+
+/** Customers whose id or name differs in case, blanks, accents or composed characters alone. */
+async function lookAlikesOf(
+  { find, list }: Pick<CustomerRegister, 'find' | 'list'>,
+  customerId: string,
+): Promise<readonly LookAlike[]> {
+  const looksOf = ({ id, name = id }: Pick<CustomerEntry, 'id' | 'name'>) =>
+    [id, name].map((text) => foldText(text).replaceAll(/\s+/g, ' ').trim())
+  const own = new Set(looksOf((await find(customerId)) ?? { id: customerId, name: undefined }))
+  const found: LookAlike[] = []
+  let page: Awaited<ReturnType<typeof list>> | undefined
+  do {
+    page = await list({ prefix: '', after: page?.next, customersMax: CUSTOMERS_TOGETHER })
+    for (const { id, name } of page.customers) {
+      if (id === customerId || !looksOf({ id, name }).some((look) => own.has(look))) continue
+      found.push({ customer_id: id, ...(name !== undefined && { name }) })
+    }
+  } while (page.next !== undefined)
+  return found
+}
+
+/** Customers that are read in a step of some milliseconds. */
+const CUSTOMERS_TOGETHER = 500
 
 const nouns: Readonly<Record<keyof Holdings, string>> = {
   records: 'record',
