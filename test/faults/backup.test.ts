@@ -111,7 +111,7 @@ test('a backup while a server reads and an import writes is of one moment, and i
   t.after(() => server.program.kill('SIGKILL'))
   assert.equal(statusOf(await askForToken(server.url, 'client_0')), 503)
   const disabled = ['client', 'disable', 'client_1']
-  const noErasures = ['reconcile', '--erasures', '/dev/null']
+  const noErasures = ['reconcile', '--erasures', '/dev/null', '--yes']
   for (const words of [disabled, noErasures, ['reconcile', '--reconciled']]) {
     assert.equal((await runProgram(words, { env: envOf('copy') })).code, 0, words.join(' '))
   }

@@ -68,7 +68,7 @@ longTest('pgBackRest restores every answer of a named second', async (t) => {
   await operate(cluster, withValue(documentedWords('--restored-to'), '--restored-to', second))
   for (const server of cluster.servers) await server.restart()
   assert.equal(statusOf(await askForToken(url, 'ash')), 503)
-  await operate(cluster, ['reconcile', '--erasures', '/dev/null'])
+  await operate(cluster, ['reconcile', '--erasures', '/dev/null', '--yes'])
   await operate(cluster, documentedWords('reconcile --clients-confirmed'))
   await untilTokens(cluster.urls)
   const unreconciled = await consume(url, await tokenOf(url, 'payouts'), quoteId, 'payout-7')

@@ -377,7 +377,7 @@ describe('PgBouncer in transaction mode', { skip }, () => {
     assert.deepEqual(faults, [])
     assert.ok(records >= FILE_RECORDS)
     await run(['reconcile', '--restored-to', new Date().toISOString()])
-    await run(['reconcile', '--erasures', '/dev/null'])
+    await run(['reconcile', '--erasures', '/dev/null', '--yes'])
     await run(['reconcile', '--clients-confirmed'])
     await run(['reconcile', '--reconciled'])
     const recovery = 'select clients_confirmed_at, reconciled_at from bursar.recovery'

@@ -96,7 +96,7 @@ async function consumeAfterTheDump(target: PostgresServer, url: string): Promise
   assert.equal((await consume()).outcome, 'unreconciled')
   assert.equal(statusOf(await askForToken(url, 'ash')), 503)
   // No customer was erased after the dump, so the list is empty.
-  await reconcile(target, ['reconcile', '--erasures', '/dev/null'])
+  await reconcile(target, ['reconcile', '--erasures', '/dev/null', '--yes'])
   const confirmed = await reconcile(target, documentedWords('reconcile --clients-confirmed'))
   assert.deepEqual(confirmed, [0, true, 'confirmed'])
   await untilTokens([url])

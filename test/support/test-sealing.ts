@@ -20,7 +20,11 @@ const keyring: WrappingKeys = {
 }
 
 /** Seals with keys that one fixed key wraps, for a store that is opened without a service. */
-export const testSealing: Sealing = { form: 'sealed', keyring: async () => keyring }
+export const testSealing: Sealing = {
+  form: 'sealed',
+  keyring: async () => keyring,
+  findDestroyedKeys: async () => new Set(),
+}
 
 /** Keys that are stored nowhere. */
 export function openPassingKeys(): CustomerKeySource {

@@ -118,6 +118,7 @@ export {
 export { uuidText } from './values/uuid-text.ts'
 export {
   type CustomerKey,
+  keyFingerprint,
   makeCustomerKey,
   unwrapCustomerKey,
   type WrappedCustomerKey,

@@ -32,7 +32,6 @@ import { describeEvent } from '../../server/src/works/events/describe-event.ts'
 import { backupCommand } from '../src/backup/backup.ts'
 import { reconcileCommand } from '../src/backup/reconcile.ts'
 import { restoreCommand } from '../src/backup/restore.ts'
-import { erasuresCommand } from '../src/customer/list-erasures.ts'
 import { eraseCustomer } from '../src/customer/run-erasure.ts'
 import { feeCommand } from '../src/fee.ts'
 
@@ -314,12 +313,11 @@ describe('restore', () => {
     const restored = await run('restore', words, url)
     assert.equal(JSON.parse(restored.out).erasures_kept, 1)
     assert.match(restored.told, /the list of the replaced store is kept: 1 erasure, which/)
-    assert.deepEqual((await contentOf('erased')).records, before.records)
-    const { output, printed } = collectOutput()
-    await erasuresCommand(output).parseAsync(['--database', url], { from: 'user' })
-    const list = join(folder, 'erasures.ndjson')
-    writeFileSync(list, printed().out)
-    await run('reconcile', ['--erasures', list], url)
+    await assert.rejects(contentOf('erased'), /an erasure of its customer has destroyed its key/)
+    // The list that the operator has kept is empty, and the store’s own is not.
+    const asked = run('reconcile', ['--erasures', '/dev/null'], url)
+    await assert.rejects(asked, /this would erase 1 customer again/)
+    await run('reconcile', ['--erasures', '/dev/null', '--yes'], url)
     const after = await contentOf('erased')
     assert.deepEqual(after.records.flat(), [])
     assert.deepEqual([after.quote?.isErased, after.clients[0]?.name], [true, ''])
@@ -364,7 +362,7 @@ describe('restore', () => {
     for (const words of [['--clients-confirmed'], ['--reconciled']]) {
       await assert.rejects(run('reconcile', words, url), /run `.* reconcile --erasures FILE` with/)
     }
-    const repeated = await run('reconcile', ['--erasures', '/dev/null', '--json'], url)
+    const repeated = await run('reconcile', ['--erasures', '/dev/null', '--yes', '--json'], url)
     assert.match(JSON.parse(repeated.out).erasures_repeated_at, /^\d{4}-/)
     const confirmed = JSON.parse(
       (await run('reconcile', ['--clients-confirmed', '--json'], url)).out,

@@ -4,11 +4,12 @@ import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, before, describe, test } from 'node:test'
 import { type Keyring, limitNamed } from '@bursar/base'
-import { recordKinds } from '@bursar/contract'
+import { asTenant, recordKinds } from '@bursar/contract'
 import { auditOf } from '../../../test/support/audit.ts'
 import {
   acme,
   borealis,
+  configOf,
   openPlace,
   type StoreLocation,
   startTestService,
@@ -20,8 +21,10 @@ import { aDepositAddress, aFiatAccount, anId } from '../../../test/support/recor
 import { type Ran, runBursar } from '../../../test/support/run-bursar.ts'
 import { hourMs, untilHolds } from '../../../test/support/until.ts'
 import { takeTime } from '../../../test/support/virtual-time.ts'
+import { fiatAccount } from '../../contract/src/resources/fiat-account.ts'
 import { askAt } from '../../records/test/support/postgres-world.ts'
 import { type ErasureDeps, eraseCustomer } from '../src/customer/run-erasure.ts'
+import { sealingCheck } from '../src/doctor/sealing-check.ts'
 
 const run = (place: StoreLocation, words: readonly string[], stdin = ''): Promise<Ran> =>
   runBursar(place.commandUrl, words, stdin)
@@ -30,6 +33,13 @@ async function jsonOf(place: StoreLocation, words: readonly string[]) {
   const { code, out, err } = await run(place, [...words, '--json'])
   assert.equal(code, 0, err)
   return JSON.parse(out)
+}
+
+/** Runs SQL past the store. `bursar.` is removed for the file. */
+async function askOf({ env, superuserUrl }: StoreLocation, sql: string): Promise<void> {
+  if (superuserUrl !== undefined) return void (await askAt(superuserUrl, sql))
+  using db = new DatabaseSync(String(env.DATABASE_URL).replace('sqlite:', ''))
+  db.exec(sql.replaceAll('bursar.', ''))
 }
 
 /** Every file that holds rows of the store, as it is on the disk. */
@@ -252,7 +262,23 @@ describe('a recovery', () => {
       { customer_id: 'nobody', erased_at: null },
     ]
     writeFileSync(list, erasures.map((one) => `${JSON.stringify(one)}\n`).join(''))
-    const repeated = await jsonOf(place, ['reconcile', '--erasures', list])
+    const asked = await run(place, ['reconcile', '--erasures', list])
+    assert.deepEqual(
+      [asked.code, asked.out],
+      [
+        1,
+        'acme, erased at 2026-11-20T12:00:01Z: 1 record, 0 replaced versions, 0 fee events, 1 key, 0 clients, 0 guaranteed fees (1 of fiat-accounts)\nnobody, erased at an unknown time: 0 records, 0 replaced versions, 0 fee events, 0 keys, 0 clients, 0 guaranteed fees\n',
+      ],
+    )
+    assert.match(asked.err, /^this would erase 2 customers again, for ever; --yes erases them/)
+    const preview = await run(place, ['reconcile', '--erasures', list, '--json'])
+    const [first, ...others] = JSON.parse(preview.out).would_erase
+    assert.equal(others.length, 1)
+    assert.deepEqual(first.records_by_kind, { 'fiat-accounts': 1 })
+    assert.equal(first.would_remove.keys, 1)
+    const { erasures_repeated_at: isClosed } = await jsonOf(place, ['reconcile'])
+    assert.equal(isClosed, null)
+    const repeated = await jsonOf(place, ['reconcile', '--erasures', list, '--yes'])
     assert.match(repeated.erasures_repeated_at, /^\d{4}-/)
     const { out } = await run(place, ['export', 'fiat-accounts'])
     const left = out.split('\n').filter(Boolean)
@@ -268,7 +294,7 @@ describe('a recovery', () => {
     )
     const ended = await jsonOf(place, ['reconcile', '--reconciled'])
     assert.equal(ended.in_recovery, false)
-    const late = await run(place, ['reconcile', '--erasures', list])
+    const late = await run(place, ['reconcile', '--erasures', list, '--yes'])
     assert.deepEqual([late.code, late.err.includes('not in recovery')], [1, true])
   })
 
@@ -284,7 +310,7 @@ describe('a recovery', () => {
     ]
     for (const [text, message] of bad) {
       writeFileSync(list, text)
-      const { code, err } = await run(place, ['reconcile', '--erasures', list])
+      const { code, err } = await run(place, ['reconcile', '--erasures', list, '--yes'])
       assert.equal(code, 1, text)
       assert.match(err, message)
     }
@@ -296,12 +322,81 @@ describe('a recovery', () => {
     const { err } = await run(place, ['reconcile', '--erasures', list])
     assert.equal(err, `${list} is UTF-16; save it as UTF-8\n`)
     writeFileSync(list, document)
-    await jsonOf(place, ['reconcile', '--erasures', list])
+    await jsonOf(place, ['reconcile', '--erasures', list, '--yes'])
     const { out } = await run(place, ['export', 'fiat-accounts', '--customer', 'acme'])
     assert.equal(out, '')
     writeFileSync(list, '')
-    const again = await jsonOf(place, ['reconcile', '--erasures', list])
+    const again = await jsonOf(place, ['reconcile', '--erasures', list, '--yes'])
     assert.match(again.erasures_repeated_at, /^\d{4}-/)
+  })
+})
+
+describe('the erasures that a store knows', () => {
+  let place: StoreLocation
+  const folder = temporaryFolder()
+  const list = join(folder, 'erasures.ndjson')
+  before(async () => {
+    place = await openPlace()
+    if (place.superuserUrl === undefined) await run(place, ['migrate'])
+    writeFileSync(list, '')
+  })
+  after(async () => {
+    rmSync(folder, { recursive: true, force: true })
+    await place.remove()
+  })
+  const importOne = async (customer_id: string, at: number) => {
+    const record = aFiatAccount({ id: anId(at), customer_id, ref_id: `known-${at}` })
+    const { code, err } = await run(
+      place,
+      ['import', 'fiat-accounts', '-'],
+      `${JSON.stringify(record)}\n`,
+    )
+    assert.equal(code, 0, err)
+  }
+  const left = async () =>
+    (await run(place, ['export', 'fiat-accounts'])).out
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => JSON.parse(line).customer_id)
+
+  test('are repeated with an empty list, if they are later than the restored state', async () => {
+    await importOne('earlier', 1)
+    await jsonOf(place, ['customer', 'erase', 'earlier', '--yes'])
+    const restoredTo = new Date().toISOString()
+    await importOne('later', 2)
+    await jsonOf(place, ['customer', 'erase', 'later', '--yes'])
+    await importOne('earlier', 1)
+    await importOne('later', 2)
+    await jsonOf(place, ['reconcile', '--restored-to', restoredTo])
+    const asked = await run(place, ['reconcile', '--erasures', list])
+    assert.deepEqual([asked.code, asked.out.startsWith('later, erased at ')], [1, true])
+    assert.deepEqual(await left(), ['earlier', 'later'])
+    await jsonOf(place, ['reconcile', '--erasures', list, '--yes'])
+    assert.deepEqual(await left(), ['earlier'])
+  })
+
+  test('are not repeated twice: who came back after the first time keeps the new records', async () => {
+    await importOne('later', 3)
+    const known = (await run(place, ['customer', 'erasures'])).out
+    writeFileSync(list, known)
+    await jsonOf(place, ['reconcile', '--erasures', list, '--yes'])
+    assert.deepEqual(await left(), ['earlier', 'later'])
+  })
+
+  test('are listed without any key of the store', async () => {
+    const { code, out, err } = await runBursar(place.commandUrl, ['customer', 'erasures'], '', {
+      BURSAR_MASTER_KEY: Buffer.alloc(32, 1).toString('base64'),
+    })
+    assert.equal(code, 0, err)
+    assert.deepEqual(Object.keys(JSON.parse(out.split('\n')[0] ?? '')), [
+      'customer_id',
+      'erased_at',
+    ])
+  })
+
+  test('need --yes only where they are repeated', async () => {
+    const { code, err } = await run(place, ['reconcile', '--yes'])
+    assert.deepEqual([code, err], [2, 'Give --yes with --erasures.\n'])
   })
 })
 
@@ -361,6 +456,48 @@ describe('beside a running server', () => {
       return (await found()).length === 0
     })
     assert.deepEqual(await lists(), before)
+  })
+
+  test('an erased customer’s rows and key that are put back are not answered, and are found', async () => {
+    const { place, parts } = service
+    const record = aFiatAccount({ id: anId(1), customer_id: 'northwind', ref_id: 'put-back' })
+    await run(place, ['import', 'fiat-accounts', '-'], `${JSON.stringify(record)}\n`)
+    const tenant = asTenant('northwind')
+    const get = () => parts.store.customers.get(tenant, fiatAccount.full, anId(1), false)
+    assert.ok(await get())
+    const tables = ['fiat_account', 'fiat_account_full', 'customer_key']
+    const each = async (sql: (table: string) => string) => {
+      for (const table of tables) await askOf(place, sql(table))
+    }
+    const isOwn = (table: string) =>
+      table === 'customer_key'
+        ? "customer_id = 'northwind'"
+        : "customer = (select number from bursar.customer where id = 'northwind')"
+    await each(
+      (table) =>
+        `create table bursar.saved_${table} as select * from bursar.${table} where ${isOwn(table)}`,
+    )
+    await jsonOf(place, ['customer', 'erase', 'northwind', '--yes'])
+    await each((table) => `insert into bursar.${table} select * from bursar.saved_${table}`)
+    // Until its next poll, the server has the key in memory.
+    await untilHolds('the key is not used', async () =>
+      get().then(
+        () => false,
+        ({ message }) => /an erasure of its customer has destroyed its key/.test(message),
+      ),
+    )
+    const erasures = await parts.credentials.listErasures()
+    const findings = await sealingCheck({
+      config: configOf({}),
+      using: (work) => work({ records: parts.store.operator, erasures }),
+    }).find()
+    assert.deepEqual(
+      findings.map(({ what }) => what),
+      ['the store has 1 record from before its erasure and its destroyed key of northwind'],
+    )
+    await jsonOf(place, ['customer', 'erase', 'northwind', '--yes'])
+    await run(place, ['import', 'fiat-accounts', '-'], `${JSON.stringify(record)}\n`)
+    assert.ok(await get())
   })
 })
 
@@ -422,14 +559,7 @@ describe('customer name', () => {
   test('customer recount corrects wrong counts, and says which', async () => {
     const right = await run(place, ['customer', 'recount'])
     assert.deepEqual([right.code, right.out], [0, '0 counts corrected.\n'])
-    const { superuserUrl, env } = place
-    if (superuserUrl === undefined) {
-      const file = String(env.DATABASE_URL).replace('sqlite:', '')
-      using db = new DatabaseSync(file)
-      db.exec('update revision set live = 4')
-    } else {
-      await askAt(superuserUrl, 'update bursar.revision set live = 4')
-    }
+    await askOf(place, 'update bursar.revision set live = 4')
     const one = await run(place, ['customer', 'recount', 'acme'])
     const says = 'acme has 1 fiat-accounts, where 4 were kept.\n1 count corrected.\n'
     assert.deepEqual([one.code, one.out], [0, says])

@@ -222,6 +222,20 @@ test('bumps the revision for what servers must hear of, and for nothing else', a
   assert.deepEqual((await store.readStates(9n)).deniedTokens, [])
 })
 
+test('lists the keys of customers that were destroyed, and tells every reader', async (t) => {
+  const { store } = await newStore(t)
+  const isToldAfter = async (since?: bigint) => (await store.readStates(1n, since)).keysDestroyed
+  assert.equal(await isToldAfter(), false)
+  const since = await store.revision()
+  await store.addDestroyedKeys(['one', 'two'])
+  assert.equal(await isToldAfter(since), true)
+  assert.equal(await isToldAfter(), true)
+  const later = await store.revision()
+  await store.addDestroyedKeys(['two'])
+  assert.equal(await isToldAfter(later), false)
+  assert.deepEqual(await store.findDestroyedKeys(['two', 'three']), new Set(['two']))
+})
+
 test('answers what changed after a revision, and everything for a revision it never had', async (t) => {
   const { store } = await newStore(t)
   await store.addClient(acme, secretOf('s1'), sealMark)

@@ -4,7 +4,9 @@ import {
   type AuditLine,
   type AuditLog,
   type AuditReader,
+  type CredentialStore,
   countLines,
+  destroyedKeyMethods,
   insertLines,
   isTrue,
   keyMethods,
@@ -13,6 +15,7 @@ import {
   openAudit,
   openAuditReader,
   recordsLimits,
+  type Session,
   type Statement,
   whole,
 } from '@bursar/records'
@@ -64,6 +67,7 @@ export type OwnedAudit = {
   hasLog(): Promise<boolean>
   readonly reader: AuditReader
   readonly keys: PurposeKeyStore
+  readonly findDestroyedKeys: CredentialStore['findDestroyedKeys']
   openLog(deps: AuditDeps): AuditLog
 }
 
@@ -79,13 +83,15 @@ function ownedAudit(owner: Connection): OwnedAudit {
   const transacting: Parameters<typeof openAuditReader>[0]['transact'] = (work) =>
     run(() => transact(owner, () => work(sessionOf(owner)), seeEveryRow))
   const refuse = () => Promise.reject(new Error('the owner changes no key'))
-  const keys = keyMethods({
+  const sessions = {
     dialect,
-    read: (work) => transacting((session) => work(session, 0n)),
+    read: <T>(work: (session: Session, revision: bigint) => Promise<T>) =>
+      transacting((session) => work(session, 0n)),
     change: refuse,
-    ignoresEnds: true,
-  })
+  }
+  const keys = keyMethods({ ...sessions, ignoresEnds: true })
   return {
+    ...destroyedKeyMethods(sessions),
     hasLog: async () => {
       const text = `select to_regclass('bursar_audit.line') is not null
         and to_regclass('bursar.purpose_key') is not null as is_there`

@@ -95,9 +95,16 @@ test('what the audit log knows of clients, tokens and keys can only be added to'
     client_mark: `values ('c', 1, 0, 's', '', 's')`,
     token_end: `values ('j', 1)`,
     key_end: `values ('k', 1)`,
+    destroyed_key: `values ('f', 1)`,
+  }
+  const changed: Readonly<Record<string, string>> = {
+    client_mark: 'seal',
+    token_end: 'jti',
+    key_end: 'id',
+    destroyed_key: 'fingerprint',
   }
   const changes = (table: string) => [
-    `update bursar_audit.${table} set ${table === 'client_mark' ? 'seal' : table === 'key_end' ? 'id' : 'jti'} = 'x'`,
+    `update bursar_audit.${table} set ${changed[table]} = 'x'`,
     `delete from bursar_audit.${table}`,
     `truncate bursar_audit.${table}`,
   ]

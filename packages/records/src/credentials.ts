@@ -78,6 +78,8 @@ type CredentialStates = {
   readonly deniedTokens: readonly { readonly jti: string; readonly expiresAt: bigint }[]
   /** Whether a purpose key was added or changed. */
   readonly keysChanged: boolean
+  /** Whether an erasure may have destroyed the key of a customer. */
+  readonly keysDestroyed: boolean
   readonly recovery: Recovery | undefined
 }
 
@@ -131,6 +133,10 @@ export type ErasureStore = {
   /** Begins an erasure, or returns the one of the customer that was cut off. */
   beginErasure(begun: Omit<Erasure, 'endedAt'>): Promise<Erasure>
   endErasure(ended: Erasure): Promise<void>
+  /** Lists keys of customers, by their fingerprints, before an erasure destroys them. */
+  addDestroyedKeys(fingerprints: readonly string[]): Promise<void>
+  /** Which of these keys an erasure has destroyed. */
+  findDestroyedKeys(fingerprints: readonly string[]): Promise<ReadonlySet<string>>
   /** The clients of a customer, and those that are bound to it. */
   clientsOf(customerId: string): Promise<readonly Client[]>
   /**

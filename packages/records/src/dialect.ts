@@ -120,7 +120,14 @@ export type Dialect = {
   readonly protect: (table: string, column: 'customer' | 'customer_id' | 'id') => string
 }
 
-export type AuditTable = 'line' | 'anchor' | 'seen' | 'client_mark' | 'token_end' | 'key_end'
+export type AuditTable =
+  | 'line'
+  | 'anchor'
+  | 'seen'
+  | 'client_mark'
+  | 'token_end'
+  | 'key_end'
+  | 'destroyed_key'
 
 type RecordKey = { readonly customerId: string; readonly id: string }
 

@@ -22,6 +22,7 @@ export type {
 } from './audit.ts'
 export { openBatchQueue, type PendingRequest } from './batch-queue.ts'
 export type { ChangeSource, ChangeWait, ChangeWatch } from './change-watch.ts'
+export { destroyedKeyMethods } from './credentials/destroyed-keys.ts'
 export { openCredentials } from './credentials/open-credentials.ts'
 export { keyMethods } from './credentials/stored-keys.ts'
 export type {

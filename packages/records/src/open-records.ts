@@ -64,10 +64,10 @@ export type RecordSessions = {
 }
 
 /** Notifies readers that wait for the customer's events once these are gone. */
-function erasing({ commands, dialect, clock, puts }: RecordSessions) {
-  const { holdings, eraseSome } = openEraser(commands, dialect, clock)
+function erasing({ commands, dialect, clock, puts, sealing }: RecordSessions) {
+  const { eraseSome, ...counting } = openEraser(commands, { ...sealing, dialect, clock })
   return {
-    holdings,
+    ...counting,
     eraseSome: async (...asked: Parameters<typeof eraseSome>) => {
       const part = await eraseSome(...asked)
       puts.committed?.([asked[0]])
@@ -107,6 +107,7 @@ export function openRecords(
       rename: openRename(commands.transact, dialect),
     },
     keys: seals.keys,
+    forgetKeys: seals.forgetAll,
     resealing: openResealing({ ...requests, ...sessions.sealing, dialect, clock, resources }),
     ...openVersions(requests, dialect, seals),
     ...openPastPages(readPastRow, seals),

@@ -85,6 +85,8 @@ export type OperatorRecords = {
   readonly customers: CustomerRegister
   /** The keys of customers, for a process that may not unwrap them. */
   readonly keys: CustomerKeySource
+  /** Reads every key of a customer again before its next use, after one was destroyed. */
+  forgetKeys(): void
   /** Brings stored bodies to another form or key. */
   readonly resealing: Resealing
   /** Stores one record by the rules of an import. Records that wait together share a commit. */
@@ -128,10 +130,17 @@ export type OperatorRecords = {
   pruneHistory(before: bigint, from: PruneKey | undefined, rowsMax: number): Promise<Pruning>
   /** What is stored of a customer. Undefined for one that has never had a record or a key. */
   holdings(customerId: string): Promise<ErasedRecords | undefined>
+  /** How many records of each kind a customer has, without kinds of which it has none. */
+  holdingsByKind(customerId: string): Promise<Readonly<Record<string, number>>>
+  /**
+   * How many of a customer's records, versions and fee events were stored before a time. It looks
+   * at the first ones of each kind.
+   */
+  countStoredBefore(customerId: string, at: bigint): Promise<number>
   /**
    * Removes a part of a customer's records, versions and events, and of what was answered to these
-   * clients, in one transaction; in the last one also its keys. Its places in the feed become
-   * unknown with the first part.
+   * clients, in one transaction; in the last one also its keys, which the caller has listed as
+   * destroyed after the part before. Its places in the feed become unknown with the first part.
    */
   eraseSome(
     customerId: string,

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { afterEach, describe, test } from 'node:test'
 import { asTenant, eventKinds, resources } from '@bursar/contract'
 import { checkStored } from '@bursar/intake'
 import { describeStore } from '../../../test/support/describe-store.ts'
-import { resourceOf } from '../../../test/support/record-store.ts'
+import { resourceOf, take } from '../../../test/support/record-store.ts'
 import { aDepositAddress, aFiatAccount, anId, aStatement } from '../../../test/support/records.ts'
+import { testSealing } from '../../../test/support/test-sealing.ts'
 import { inAnHour } from '../../../test/support/until.ts'
 import { fiatAccount } from '../../contract/src/resources/fiat-account.ts'
 import type { ErasePlace } from '../src/records/erasure.ts'
@@ -18,6 +19,16 @@ const tested = describeStore()
 const account = (id: number, customer: string, status = 'PENDING') =>
   aFiatAccount({ id: anId(id), customer_id: customer, ref_id: `r-${id}`, status })
 
+/** The list of destroyed keys. */
+const destroyed = new Set<string>()
+
+/** The store of a process that reads every key again. */
+const opened = () =>
+  tested.opened({
+    ...testSealing,
+    findDestroyedKeys: async (asked) => new Set(asked.filter((one) => destroyed.has(one))),
+  })
+
 /** Runs the steps of an erasure, and work between two of them. */
 async function erase(
   customerId: string,
@@ -28,6 +39,7 @@ async function erase(
   let step = 0
   do {
     const part = await tested.store.operator.eraseSome(customerId, ['client_acme'], from)
+    for (const fingerprint of part.destroys ?? []) destroyed.add(fingerprint)
     for (const name of Object.keys(removed) as (keyof typeof removed)[]) {
       removed[name] += part.removed[name]
     }
@@ -174,7 +186,7 @@ describe('an erasure', () => {
       assert.deepEqual(found.faults, [], `step ${step}`)
       if (step === 2) await putOne(tested.store, 'fiat-accounts', account(3001, 'acme'))
     })
-    assert.equal(steps, 3)
+    assert.equal(steps, 4)
     assert.equal(removed.records, 1301)
     assert.deepEqual(await rowsOf('acme'), {})
     const { changes: others } = await changes(begun.last)
@@ -229,6 +241,81 @@ describe('an erasure', () => {
     await erase('acme')
     const left = await tested.ask('select client_id from bursar.kept_answer')
     assert.deepEqual(left, [['client_other']])
+  })
+})
+
+describe('what an erasure removed, put back', () => {
+  const tables = ['fiat_account', 'fiat_account_full', 'superseded', 'customer_key']
+  const each = async (sql: (table: string) => string) => {
+    for (const table of tables) await tested.ask(sql(table))
+  }
+  const ofAcme = "(select number from bursar.customer where id = 'acme')"
+  const save = () =>
+    each(
+      (table) => `create table bursar.saved_${table} as select * from bursar.${table}
+        where ${table === 'customer_key' ? "customer_id = 'acme'" : `customer = ${ofAcme}`}`,
+    )
+  const putBack = () =>
+    each((table) => `insert into bursar.${table} select * from bursar.saved_${table}`)
+  afterEach(async () => {
+    await each((table) => `drop table if exists bursar.saved_${table}`)
+    await erase('acme')
+  })
+  const get = (id: number) =>
+    opened().customers.get(asTenant('acme'), fiatAccount.full, anId(id), false)
+  const refusal = /an erasure of its customer has destroyed its key/
+
+  test('is not answered, whether with its last key or with one that it had before', async () => {
+    await tested.take('fiat-accounts', [account(1, 'acme'), account(2, 'borealis')])
+    await save()
+    for (const isRotated of [false, true]) {
+      const { resealing } = tested.store.operator
+      if (isRotated) {
+        await tested.take('fiat-accounts', [account(1, 'acme')])
+        await resealing.rotate('acme')
+        for (let idle = 0; idle < 2; ) idle = (await resealing.next()) === undefined ? idle + 1 : 0
+      }
+      assert.ok(await get(1))
+      await erase('acme')
+      await putBack()
+      await assert.rejects(get(1), refusal)
+      const [fault] = (await checkStored(resources, opened().operator.rows)).faults
+      assert.match(String(fault), refusal)
+      assert.equal((await opened().operator.keys.find(asTenant('acme'), true))?.hasDestroyed, true)
+      await erase('acme')
+      assert.deepEqual(await rowsOf('acme'), {})
+    }
+  })
+
+  test('leaves a customer that has come back its new key and its new records', async () => {
+    await tested.take('fiat-accounts', [account(1, 'acme')])
+    await save()
+    await erase('acme')
+    const at = BigInt(Date.now()) * 1000n
+    await take(opened(), 'fiat-accounts', [account(3, 'acme')])
+    assert.equal(await tested.store.operator.countStoredBefore('acme', at), 0)
+    await tested.ask('update bursar.saved_customer_key set current = false')
+    await putBack()
+    assert.ok(await get(3))
+    await assert.rejects(get(1), refusal)
+    assert.equal(await tested.store.operator.countStoredBefore('acme', at), 1)
+    assert.deepEqual(await tested.store.operator.holdingsByKind('acme'), { 'fiat-accounts': 2 })
+  })
+
+  test('needs its key in the list before that is deleted, at whatever moment the erasure ends', async () => {
+    await tested.take('fiat-accounts', [account(1, 'acme')])
+    const { eraseSome } = tested.store.operator
+    for (const _ of ['killed', 'repeated']) {
+      const part = await eraseSome('acme', [], undefined)
+      assert.equal(part.destroys?.length, 1)
+      assert.deepEqual(await rowsOf('acme'), { customer_key: 1 })
+    }
+    // What is stored with the key before it is deleted goes with it.
+    const first = await eraseSome('acme', [], undefined)
+    await putOne(tested.store, 'fiat-accounts', account(2, 'acme'))
+    const second = await eraseSome('acme', [], first.next)
+    assert.deepEqual([second.removed.records, second.removed.keys, second.next], [1, 1, undefined])
+    assert.deepEqual(await rowsOf('acme'), {})
   })
 })
 

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { makeCustomerKey, systemRandom } from '@bursar/base'
+import { asTenant } from '@bursar/contract'
 import { anId } from '../../../test/support/records.ts'
+import { keepKeys } from '../src/sealing/customer-keys.ts'
 import { keepOpenedBodies } from '../src/sealing/opened-bodies.ts'
 
 const key = makeCustomerKey('acme', systemRandom, { indexing: Buffer.alloc(32) })
@@ -66,4 +68,26 @@ test('a body is kept once it is opened again, as long as few others were opened 
   }
   assert.ok(readInTurn(1000) > 900)
   assert.ok(readInTurn(200_000) < 10_000)
+})
+
+test('keys that were being read when one was destroyed are read again', async () => {
+  const keys = { current: key, byId: new Map([[key.id, key]]) }
+  const asked: PromiseWithResolvers<typeof keys>[] = []
+  const ask = () => {
+    const answer = Promise.withResolvers<typeof keys>()
+    asked.push(answer)
+    return answer.promise
+  }
+  const kept = keepKeys({ find: ask, ensure: ask, make: () => Promise.reject(new Error('none')) })
+  const first = kept.find(asTenant('acme'), false)
+  kept.forgetAll()
+  const second = kept.find(asTenant('acme'), false)
+  asked[0]?.resolve(keys)
+  await first
+  assert.equal(kept.known('acme'), undefined)
+  asked[1]?.resolve(keys)
+  await second
+  assert.equal(kept.known('acme'), keys)
+  kept.forgetAll()
+  assert.equal(kept.known('acme'), undefined)
 })

@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto'
 import type { PurposeKey } from './keyring.ts'
 import type { Random } from './random.ts'
 import { unwrapKey, wrapKey } from './wrap.ts'
@@ -71,6 +72,13 @@ export function unwrapCustomerKey(
     indexing,
   }
 }
+
+/**
+ * Names every key that a customer has had since its first one: it is made with the part that a
+ * rotation keeps. Nobody makes or recognises it without the key, and no renewal changes it.
+ */
+export const keyFingerprint = ({ digesting }: Pick<CustomerKey, 'digesting'>): string =>
+  createHmac('sha256', digesting).update('fingerprint').digest('hex')
 
 const boundTo = ({ customerId, id }: { readonly customerId: string; readonly id: string }) =>
   JSON.stringify(['customer-key', customerId, id])

@@ -4,16 +4,18 @@ import {
   counted,
   limitsOf,
   parseInstant,
+  printable,
   printInstant,
 } from '@bursar/base'
 import { confirmClients, startRecovery } from '@bursar/oauth'
 import type { ClientWithSecrets, FeeQuote, Recovery } from '@bursar/records'
 import type { Stores } from '@bursar/server/stores'
 import type { Command } from 'commander'
+import { listOf } from '../customer/erase-customer.ts'
 import { type CommonOptions, newCommand, refuseUsage } from '../options.ts'
 import { CommandFailed, type Output, printResult } from '../output.ts'
 import { type AuditedStores, withAudit } from '../with-stores.ts'
-import { readErasures, repeatErasures } from './repeat-erasures.ts'
+import { type Due, findDue, readErasures, repeatErasures } from './repeat-erasures.ts'
 
 const limits = limitsOf({
   /** Restored fees that `reconcile` lists: those that were open at the backup are few. */
@@ -23,6 +25,7 @@ const limits = limitsOf({
 type ReconcileOptions = CommonOptions & {
   readonly restoredTo?: string
   readonly erasures?: string
+  readonly yes?: boolean
   readonly clientsConfirmed?: boolean
   readonly reconciled?: boolean
 }
@@ -32,6 +35,7 @@ export function reconcileCommand(output: Output): Command {
   const command = newCommand('reconcile', 'Show or end the recovery of a store after a restore.', [
     'reconcile',
     'reconcile --erasures erasures.ndjson',
+    'reconcile --erasures erasures.ndjson --yes',
     'reconcile --clients-confirmed',
     'reconcile --reconciled',
   ])
@@ -41,8 +45,9 @@ export function reconcileCommand(output: Output): Command {
     )
     .option(
       '--erasures <file>',
-      'Erase again the customers of this list, which customer erasures has printed, that were erased after the backup. The list may be empty.',
+      'Erase again the customers of this list, which customer erasures has printed, and those of the store’s own, that were erased after the backup. The list may be empty.',
     )
+    .option('--yes', 'Erase them. Without this, --erasures says what it would remove.')
     .option('--clients-confirmed', 'Let clients get tokens: those that are listed are right.')
     .option('--reconciled', 'End the recovery: clients and consumed fees are right.')
   return command.action(async (options: ReconcileOptions) => {
@@ -60,9 +65,15 @@ export function reconcileCommand(output: Output): Command {
         await start(stores, microsOf(restoredTo))
       }
       if (listed !== undefined) {
-        const recovery = await openRecovery(stores)
-        const customers = await repeatErasures({ stores, keyring }, recovery, listed)
-        audited.note({ customers })
+        const due = await findDue(stores, await openRecovery(stores), listed)
+        audited.note({ customers: due.map(({ customerId }) => customerId) })
+        if (options.yes !== true) {
+          printResult(output, options, { would_erase: due.map(dueDocument) }, due.map(dueLine))
+          throw new CommandFailed(
+            `this would erase ${counted(due.length, 'customer')} again, for ever; --yes erases them and confirms that the list is complete`,
+          )
+        }
+        await repeatErasures({ stores, keyring }, due)
         await stores.credentials().noteErasuresRepeated(now)
       }
       if (isConfirmed) await confirm(stores, () => now)
@@ -74,6 +85,20 @@ export function reconcileCommand(output: Output): Command {
   })
 }
 
+const dueDocument = ({ customerId, erasedAt, found, byKind }: Due) => ({
+  customer_id: customerId,
+  erased_at: isoOf(erasedAt),
+  would_remove: found ?? null,
+  records_by_kind: byKind,
+})
+
+function dueLine({ customerId, erasedAt, found, byKind }: Due): string {
+  const kinds = Object.entries(byKind).map(([kind, count]) => `${count} of ${kind}`)
+  const records = kinds.length === 0 ? '' : ` (${kinds.join(', ')})`
+  const end = isoOf(erasedAt) ?? 'an unknown time'
+  return `${printable(customerId)}, erased at ${end}: ${listOf({ ...found })}${records}`
+}
+
 const notPast = '--restored-to must be a past time, such as 2026-11-22T12:00:00Z.'
 
 function faultOf(options: ReconcileOptions): string | undefined {
@@ -82,6 +107,7 @@ function faultOf(options: ReconcileOptions): string | undefined {
   if (given.filter((one) => one !== undefined).length > 1) {
     return 'Give one of --restored-to, --erasures, --clients-confirmed and --reconciled.'
   }
+  if (options.yes === true && options.erasures === undefined) return 'Give --yes with --erasures.'
   return restoredTo === undefined || parseInstant(restoredTo) !== undefined ? undefined : notPast
 }
 
@@ -167,8 +193,8 @@ function linesOf({ recovery, clients, fees }: Described): readonly string[] {
 }
 
 const erasureLines = (to: string | null) => [
-  `Customers that were erased after ${to} are in the store again. Erase them by the list of erasures:`,
-  `run ${commandHint('reconcile --erasures FILE')}, with an empty file if there were none.`,
+  `Customers that were erased after ${to} are in the store again. Erase them by your list of erasures`,
+  `and those that the store knows: run ${commandHint('reconcile --erasures FILE')}, with an empty file if you have none.`,
 ]
 
 const clientLines = (clients: readonly ClientWithSecrets[], to: string | null) => [

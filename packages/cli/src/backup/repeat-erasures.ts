@@ -1,7 +1,12 @@
 import { readFileSync, statSync } from 'node:fs'
 import { decodeText, limitsOf, parseInstant, parseJson } from '@bursar/base'
 import type { Recovery } from '@bursar/records'
-import { type ErasureDeps, eraseCustomer, findHoldings } from '../customer/run-erasure.ts'
+import {
+  type ErasureDeps,
+  eraseCustomer,
+  findHoldings,
+  type Holdings,
+} from '../customer/run-erasure.ts'
 import { isPrintable } from '../options.ts'
 import { CommandFailed } from '../output.ts'
 
@@ -56,22 +61,49 @@ function readOne(value: unknown, place: string): Listed {
   return { customerId, erasedAt }
 }
 
+/** A customer to erase again, and what that would remove. */
+export type Due = Listed & {
+  readonly found: Holdings | undefined
+  readonly byKind: Readonly<Record<string, number>>
+}
+
 /**
- * Erases again what was erased after the restored state, or had not ended by then. Each is an
- * erasure of today, so a later restore of a backup that is made before today asks for it again.
- * Returns the customers.
+ * What the list and the store itself know to have been erased after the restored state, or not to
+ * have ended by then. What the restored store has erased by itself since is done: such a customer
+ * may have come back.
+ */
+export async function findDue(
+  stores: ErasureDeps['stores'],
+  { restoredTo, restoredAt }: Recovery,
+  listed: readonly Listed[],
+): Promise<readonly Due[]> {
+  const known = await stores.credentials().listErasures()
+  const last = new Map(known.map(({ customerId, endedAt }) => [customerId, endedAt]))
+  const isDue = ({ customerId, erasedAt }: Listed) =>
+    (erasedAt === undefined || erasedAt > restoredTo) && (last.get(customerId) ?? 0n) <= restoredAt
+  const all = [
+    ...listed,
+    ...known.map(({ customerId, endedAt: erasedAt }) => ({ customerId, erasedAt })),
+  ]
+  const due: Due[] = []
+  for (const one of new Map(all.filter(isDue).map((each) => [each.customerId, each])).values()) {
+    const found = await findHoldings(stores, one.customerId)
+    const byKind = await stores.records().operator.holdingsByKind(one.customerId)
+    due.push({ ...one, found, byKind })
+  }
+  return due
+}
+
+/**
+ * Erases these customers again. Each is an erasure of today, so a later restore of a backup that is
+ * made before today asks for it again.
  */
 export async function repeatErasures(
   deps: Pick<ErasureDeps, 'stores' | 'keyring'>,
-  { restoredTo }: Recovery,
-  listed: readonly Listed[],
-): Promise<readonly string[]> {
-  const due = listed.filter(({ erasedAt }) => erasedAt === undefined || erasedAt > restoredTo)
-  const customers = [...new Set(due.map(({ customerId }) => customerId))]
-  for (const customerId of customers) {
-    const found = await findHoldings(deps.stores, customerId)
+  due: readonly Due[],
+): Promise<void> {
+  for (const { customerId, found } of due) {
     // No client of a store in recovery is accepted.
     await eraseCustomer({ ...deps, isServed: false }, customerId, found)
   }
-  return customers
 }

@@ -92,7 +92,7 @@ export function restoreCommand(output: Output, clock: Clock): Command {
       )
       if (carried.erasures > 0) {
         output.tell(
-          `the list of the replaced store is kept: ${counted(carried.erasures, 'erasure')}, which ${commandHint('customer erasures')} prints`,
+          `the list of the replaced store is kept: ${counted(carried.erasures, 'erasure')}, which ${commandHint('customer erasures')} prints and ${commandHint('reconcile --erasures')} repeats`,
         )
       }
       const fault = await masterKeyFault(config, clock)

@@ -110,7 +110,8 @@ const nouns: Readonly<Record<keyof Holdings, string>> = {
   fees: 'guaranteed fee',
 }
 
-const listOf = (removed: Readonly<Record<string, number>>): string =>
+/** What of a customer is there or was removed, in words. */
+export const listOf = (removed: Readonly<Record<string, number>>): string =>
   Object.entries(nouns)
     .map(([name, noun]) => counted(removed[name] ?? 0, noun))
     .join(', ')

@@ -1,6 +1,12 @@
 import { type Keyring, limitsOf, systemTime } from '@bursar/base'
 import { eraseClients } from '@bursar/oauth'
-import type { ErasePlace, Erasure, FeeQuoteStore, OperatorRecords } from '@bursar/records'
+import type {
+  CredentialStore,
+  ErasePlace,
+  Erasure,
+  FeeQuoteStore,
+  OperatorRecords,
+} from '@bursar/records'
 import type { Stores } from '@bursar/server/stores'
 
 const limits = limitsOf({
@@ -70,7 +76,9 @@ export async function eraseCustomer(
     if (leftMs > 0) await systemTime.pause(Math.min(leftMs, limits.clientRefusedMs))
   }
   const fees = await walkQuotes(quotes, customerId, true)
-  const records = await eraseRecords(stores.records().operator, customerId, clients.ids)
+  const { operator } = stores.records()
+  const destroy = store.addDestroyedKeys
+  const records = await eraseRecords({ operator, destroy }, customerId, clients.ids)
   const isResumed = begun.begunAt !== now
   const removed = isResumed ? begun.removed : { ...records, clients: clients.erased, fees }
   const { now: endedAt } = await quotes.times()
@@ -95,16 +103,22 @@ async function walkQuotes(
   return count
 }
 
+type Erasing = {
+  readonly operator: OperatorRecords
+  readonly destroy: CredentialStore['addDestroyedKeys']
+}
+
 /** Pauses after each step, so that others write between two of them. */
 async function eraseRecords(
-  { eraseSome }: OperatorRecords,
+  { operator, destroy }: Erasing,
   customerId: string,
   clientIds: readonly string[],
 ): Promise<Omit<Holdings, 'clients' | 'fees'>> {
   const sum = { records: 0, versions: 0, fee_events: 0, keys: 0 }
   let from: ErasePlace | undefined
   do {
-    const { removed, next } = await eraseSome(customerId, clientIds, from)
+    const { removed, next, destroys } = await operator.eraseSome(customerId, clientIds, from)
+    if (destroys !== undefined) await destroy(destroys)
     sum.records += removed.records
     sum.versions += removed.versions
     sum.fee_events += removed.feeEvents

@@ -1,9 +1,19 @@
-import { type Check, type Config, commandHint, counted, type Finding } from '@bursar/base'
+import {
+  type Check,
+  type Config,
+  commandHint,
+  counted,
+  type Finding,
+  printable,
+  systemTime,
+} from '@bursar/base'
+import { asTenant } from '@bursar/contract'
 import type { Erasure, OperatorRecords } from '@bursar/records'
+import { cliLimits } from '../limits.ts'
 import type { UsingRecords } from './using-records.ts'
 
 type Parts = {
-  readonly records: Pick<OperatorRecords, 'resealing'>
+  readonly records: Pick<OperatorRecords, 'resealing' | 'keys' | 'countStoredBefore'>
   readonly erasures: readonly Erasure[]
 }
 
@@ -23,6 +33,7 @@ export const sealingCheck = ({ config, using }: SealingDeps): Check => ({
         ...leftFindings(config, await records.resealing.left()),
         ...keyFindings(await records.resealing.withoutKey()),
         ...erasureFindings(erasures),
+        ...(await putBackFindings(records, erasures)),
       ]
     }),
 })
@@ -68,3 +79,32 @@ const erasureFindings = (erasures: readonly Erasure[]): readonly Finding[] => {
     },
   ]
 }
+
+/** Looks at the customers that were erased last first, as many as there is time for. */
+async function putBackFindings(
+  { keys, countStoredBefore }: Parts['records'],
+  erasures: readonly Erasure[],
+): Promise<readonly Finding[]> {
+  const ended = erasures.filter(({ endedAt }) => endedAt !== undefined)
+  const last = new Map(ended.map(({ customerId, begunAt }) => [customerId, begunAt]))
+  const deadline = systemTime.elapsedMs() + cliLimits.doctorCountsMs
+  const found: string[] = []
+  for (const [customerId, begunAt] of [...last].reverse()) {
+    if (systemTime.elapsedMs() > deadline || found.length === PUT_BACK_SHOWN_MAX) break
+    const records = await countStoredBefore(customerId, begunAt)
+    const keysFound = await keys.find(asTenant(customerId), true)
+    const hasKey = keysFound?.hasDestroyed === true
+    if (records === 0 && !hasKey) continue
+    const key = hasKey ? ' and its destroyed key' : ''
+    found.push(
+      `${counted(records, 'record')} from before its erasure${key} of ${printable(customerId)}`,
+    )
+  }
+  return found.map((what) => ({
+    what: `the store has ${what}`,
+    why: 'what was erased is there again, and some of it may be answered',
+    fix: `run ${commandHint('customer erase ID --yes')} again (after a restore, ${commandHint('reconcile --erasures FILE')}), and find out who has put it back`,
+  }))
+}
+
+const PUT_BACK_SHOWN_MAX = 10

@@ -57,6 +57,8 @@ export type CredentialCacheDeps = {
   readonly log: Logger
   readonly background: Background
   readonly ageSecondsMax: number
+  /** Called within a poll after an erasure has destroyed the key of a customer. */
+  readonly onKeysDestroyed?: () => void
 }
 
 /** How often denied tokens that have expired are dropped, in microseconds. */
@@ -139,10 +141,10 @@ export async function openCredentialCache(deps: CredentialCacheDeps): Promise<Cr
 /** A stranger may add any number of them. */
 const FOREIGN_SHOWN_MAX = 10
 
-type KnownDeps = Pick<CredentialCacheDeps, 'store' | 'keyring' | 'clock' | 'log'>
+type KnownDeps = Omit<CredentialCacheDeps, 'background' | 'ageSecondsMax'>
 
 /** Holds the credentials. A change costs what has changed, however many clients there are. */
-async function openKnownCredentials({ store, keyring, clock, log }: KnownDeps) {
+async function openKnownCredentials({ store, keyring, clock, log, ...deps }: KnownDeps) {
   const clients = new Map<string, Client>()
   const clientsByExternalId = new Map<string, Client>()
   const deniedTokens = new Map<string, bigint>()
@@ -180,6 +182,7 @@ async function openKnownCredentials({ store, keyring, clock, log }: KnownDeps) {
       await keyring.reload()
       known.signingKeys = await importSigningKeys(keyring)
     }
+    if (states.keysDestroyed) deps.onKeysDestroyed?.()
     if (states.isComplete)
       for (const map of [clients, clientsByExternalId, deniedTokens]) map.clear()
     const foreign: string[] = []

@@ -137,7 +137,7 @@ export const neededFunctions: Readonly<Record<keyof Roles, readonly string[]>> =
 /**
  * Nobody who writes the audit log can read it, or change what is written. The operator reads who
  * saw a record in full, which a trigger copies from the lines. All read what was the last change of
- * a client, and what has ended; they may add to that, and change nothing.
+ * a client, what has ended and which keys were destroyed. They may add to that, and change nothing.
  */
 export const auditRights: Readonly<Record<string, Omit<Access, 'isProtected'>>> = {
   'bursar_audit.line': { app: 'insert', operator: 'insert' },
@@ -145,6 +145,7 @@ export const auditRights: Readonly<Record<string, Omit<Access, 'isProtected'>>> 
   'bursar_audit.client_mark': { app: 'select', operator: 'select, insert' },
   'bursar_audit.token_end': { app: 'select, insert', operator: 'select, insert' },
   'bursar_audit.key_end': { app: 'select', operator: 'select, insert' },
+  'bursar_audit.destroyed_key': { app: 'select', operator: 'select, insert' },
 }
 
 /** Whether `migrate` grants rights to an object, by its name as PostgreSQL prints it. */

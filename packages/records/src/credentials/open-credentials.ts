@@ -55,6 +55,11 @@ function stateMethods({ rows, read, numberSince, dialect }: CredentialSessions) 
           values: [after],
           prepare: true,
         })
+        const destroyed = await session.rows({
+          text: `select 1 from ${auditTable('destroyed_key')} where revision > $1 limit 1`,
+          values: [after],
+          prepare: true,
+        })
         return {
           revision,
           isComplete: changedAfter === undefined,
@@ -64,6 +69,7 @@ function stateMethods({ rows, read, numberSince, dialect }: CredentialSessions) 
             expiresAt: whole(row, 'expires_at'),
           })),
           keysChanged: keys.length > 0,
+          keysDestroyed: destroyed.length > 0,
           recovery: await findRecovery(session, tableName),
         }
       }),

@@ -2,6 +2,7 @@ import type { Erasure, ErasureStore } from '../credentials.ts'
 import { type NamedRow, optionalText, optionalWhole, text, whole } from '../row.ts'
 import { joinMark, noteClient } from './client-marks.ts'
 import type { CredentialSessions } from './credential-sessions.ts'
+import { destroyedKeyMethods } from './destroyed-keys.ts'
 import { clientColumns, lockClient, readClient } from './stored-clients.ts'
 
 /** The list of erasures, and what becomes of the clients of an erased customer. */
@@ -12,6 +13,7 @@ export function erasureMethods(sessions: CredentialSessions): ErasureStore {
   const clients = tableName('client')
   const columns = 'customer_id, begun_at, ended_at, removed'
   return {
+    ...destroyedKeyMethods(sessions),
     listErasures: async () => {
       const text = `select ${columns} from ${erasures} order by begun_at, customer_id`
       return (await rows({ text })).map(readErasure)

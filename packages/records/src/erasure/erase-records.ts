@@ -1,4 +1,4 @@
-import { type Clock, largest, limitsOf, smallest, systemTime } from '@bursar/base'
+import { largest, limitsOf, smallest, systemTime } from '@bursar/base'
 import { fullTable, type Resource, resources } from '@bursar/contract'
 import type { Dialect } from '../dialect.ts'
 import { recordsLimits } from '../limits.ts'
@@ -7,6 +7,8 @@ import { termRowsOf } from '../records/terms.ts'
 import type { OperatorRecords } from '../records.ts'
 import { isTrue, type NamedRow, optionalText, optionalWhole, text, whole } from '../row.ts'
 import { type LetGo, letGoStatements } from '../schema/held-values.ts'
+import { findKeys, fingerprintsOf, type KeyMaking, NO_KEYS } from '../sealing/customer-key-rows.ts'
+import type { CustomerKeys } from '../sealing/customer-keys.ts'
 import type { Reads, Session, Transact, Value } from '../session.ts'
 import { type EraseStatements, eraseStatements, type RowSet } from './erase-statements.ts'
 
@@ -16,6 +18,11 @@ const limits = limitsOf({
    * after it.
    */
   erasedRowsTogether: 500,
+  /**
+   * The first versions of each kind of an erased customer that are looked at: what was put back has
+   * lower numbers than what was stored since.
+   */
+  firstVersionsMax: 1000,
 })
 
 /**
@@ -29,18 +36,25 @@ const limits = limitsOf({
  */
 export function openEraser(
   { rows, transact }: Reads & { readonly transact: Transact },
-  dialect: Dialect,
-  clock: Clock,
-): Pick<OperatorRecords, 'eraseSome' | 'holdings'> {
+  deps: Pick<KeyMaking, 'dialect' | 'clock' | 'keyring'>,
+): Pick<OperatorRecords, 'eraseSome' | 'holdings' | 'holdingsByKind' | 'countStoredBefore'> {
+  const { dialect, clock } = deps
   const statements = eraseStatements(dialect)
   return {
     holdings: (customerId) => countHoldings(rows, statements, customerId),
+    holdingsByKind: (customerId) => countByKind(rows, statements, customerId),
+    countStoredBefore: async (customerId, at) => {
+      const text = statements.countBefore(limits.firstVersionsMax)
+      const [row = {}] = await rows({ text, values: [customerId, at] })
+      return Number(whole(row, 'count'))
+    },
     eraseSome: (customerId, clientIds, from) =>
       transact(async (session) => {
-        const step = { ...runnerOf(session), dialect, statements, clientIds }
+        const keysOf = async () => (await findKeys(session, deps, customerId)) ?? NO_KEYS
+        const step = { ...runnerOf(session), dialect, statements, clientIds, keysOf }
         const owner = await step.run(statements.findOwner, [customerId])
         const head = whole((await step.run(statements.head))[0] ?? {}, 'seq')
-        if (owner[0] === undefined) return eraseWithoutRow(step, customerId)
+        if (owner[0] === undefined) return eraseWithoutRow(step, customerId, from)
         const customer = whole(owner[0], 'number')
         const { walked, fenced } = from ?? START
         // Before the first version goes, so that readers of all customers pass by its entries.
@@ -57,43 +71,57 @@ export function openEraser(
         // Pages that servers keep are compared with it.
         await step.run(statements.raiseRevisions, [customer, at])
         const { removed, left } = await eraseRows(step, customer)
-        if (left > 0 && !(await isAnyLeft(step, customer))) {
-          const keys = await finish(step, customerId)
-          return { removed: { ...removed, keys }, next: undefined }
-        }
-        return { removed, next: place }
+        if (left === 0 || (await isAnyLeft(step, customer))) return { removed, next: place }
+        return await finish(step, customerId, { removed, place, listed: from?.listed })
       }, systemTime.elapsedMs() + recordsLimits.storeLockWaitMs),
   }
 }
 
 async function countHoldings(
   rows: Reads['rows'],
-  { findOwner, kinds, versions, feeEvents, countKeys }: EraseStatements,
+  statements: EraseStatements,
   customerId: string,
 ): Promise<ErasedRecords | undefined> {
+  const { findOwner, versions, feeEvents, countKeys } = statements
   const [owner] = await rows({ text: findOwner, values: [customerId] })
   const [keys = {}] = await rows({ text: countKeys, values: [customerId] })
   const held = { ...nothing, keys: Number(whole(keys, 'count')) }
   if (owner === undefined) return held.keys > 0 ? held : undefined
   const customer = whole(owner, 'number')
-  const countOf = async (set: RowSet) => {
-    const [row = {}] = await rows({ text: set.count, values: [customer] })
-    return Number(whole(row, 'count'))
-  }
-  let records = 0
-  for (const { listed } of kinds) records += await countOf(listed)
+  const byKind = await countByKind(rows, statements, customerId)
   return {
     ...held,
-    records,
-    versions: await countOf(versions),
-    feeEvents: await countOf(feeEvents),
+    records: Object.values(byKind).reduce((sum, count) => sum + count, 0),
+    versions: await countOf(rows, versions, customer),
+    feeEvents: await countOf(rows, feeEvents, customer),
   }
+}
+
+async function countByKind(
+  rows: Reads['rows'],
+  { findOwner, kinds }: EraseStatements,
+  customerId: string,
+): Promise<Readonly<Record<string, number>>> {
+  const [owner] = await rows({ text: findOwner, values: [customerId] })
+  const counts: Record<string, number> = {}
+  if (owner === undefined) return counts
+  for (const { resource, listed } of kinds) {
+    const count = await countOf(rows, listed, whole(owner, 'number'))
+    if (count > 0) counts[resource.kind] = count
+  }
+  return counts
+}
+
+async function countOf(rows: Reads['rows'], { count }: RowSet, customer: bigint): Promise<number> {
+  const [row = {}] = await rows({ text: count, values: [customer] })
+  return Number(whole(row, 'count'))
 }
 
 type Step = {
   readonly dialect: Dialect
   readonly statements: EraseStatements
   readonly clientIds: readonly string[]
+  readonly keysOf: () => Promise<CustomerKeys>
   readonly run: (text: string, values?: readonly Value[]) => ReturnType<Session['rows']>
 }
 
@@ -109,11 +137,15 @@ const FAR = 2n ** 62n
 const nothing: ErasedRecords = { records: 0, versions: 0, feeEvents: 0, keys: 0 }
 
 /** A customer without records may have a key, and its clients may have answers. */
-async function eraseWithoutRow(step: Step, customerId: string): Promise<ErasedPart> {
+async function eraseWithoutRow(
+  step: Step,
+  customerId: string,
+  from: ErasePlace = START,
+): Promise<ErasedPart> {
   const rowsMax = limits.erasedRowsTogether
   const answers = await eraseSet(step, step.statements.answers, 0n, rowsMax)
   if (answers.length === rowsMax) return { removed: nothing, next: START }
-  return { removed: { ...nothing, keys: await finish(step, customerId) }, next: undefined }
+  return await finish(step, customerId, { removed: nothing, place: START, listed: from.listed })
 }
 
 /** Returns how many versions the customer has had. No other writer adds one until the commit. */
@@ -230,8 +262,28 @@ async function isAnyLeft(step: Step, customer: bigint): Promise<boolean> {
   return false
 }
 
-/** Deletes the keys last: a copy of a body that is found later is useless then. */
-async function finish({ run, statements }: Step, customerId: string): Promise<number> {
+type Finishing = {
+  readonly removed: ErasedRecords
+  readonly place: ErasePlace
+  readonly listed: readonly string[] | undefined
+}
+
+/**
+ * Deletes the keys last: a copy of a body that is found later is useless then. Before that, the
+ * caller lists them as destroyed in the other database. A command that is killed in between leaves
+ * an erasure that has not ended, and no record.
+ */
+async function finish(
+  { run, statements, keysOf, dialect }: Step,
+  customerId: string,
+  { removed, place, listed = [] }: Finishing,
+): Promise<ErasedPart> {
+  const ids = (await run(statements.keyIds, [customerId])).map((row) => text(row, 'id'))
+  if (ids.some((id) => !listed.includes(id))) {
+    const destroys = fingerprintsOf(await keysOf())
+    return { removed, next: { ...place, listed: ids }, destroys }
+  }
   await run(statements.eraseReseal, [customerId])
-  return (await run(statements.eraseKeys, [customerId])).length
+  const keys = (await run(statements.eraseKeys, [customerId, dialect.list(ids)])).length
+  return { removed: { ...removed, keys }, next: undefined }
 }

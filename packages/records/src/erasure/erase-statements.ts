@@ -15,7 +15,28 @@ export type RowSet = {
 export type EraseStatements = ReturnType<typeof eraseStatements>
 
 export function eraseStatements(dialect: Dialect) {
-  return { ...rowSets(dialect), ...ownerStatements(dialect), eraseTerms: removeTermRows(dialect) }
+  return {
+    ...rowSets(dialect),
+    ...ownerStatements(dialect),
+    eraseTerms: removeTermRows(dialect),
+    countBefore: (versionsMax: number) => countBefore(dialect, versionsMax),
+  }
+}
+
+/** Counts the versions that were stored before a time, of the first ones of each kind. */
+function countBefore({ tableName, parameter }: Dialect, versionsMax: number): string {
+  const customer = `(select number from ${tableName('customer')} where id = ${parameter(1, 'text')})`
+  const first = (table: string, condition: string) => `
+    select stored_at from (select stored_at from ${tableName(table)}
+      where customer = ${customer} ${condition} and change > 0
+      order by change limit ${versionsMax}) as first_of_kind`
+  const sources = resources.flatMap(({ kind, table }) => [
+    first(table, ''),
+    first('superseded', `and kind = '${kind}'`),
+  ])
+  return `select count(*) as count
+    from (${[...sources, first('fee_event', '')].join(' union all ')}) as stored
+    where stored_at < ${parameter(2, 'bigint')}`
 }
 
 /** What is deleted, in this order. */
@@ -113,6 +134,8 @@ function ownerStatements({ tableName, parameter, isAnyOf, forUpdate, random }: D
       where ${isOwn} and ${isAnyOf('id', parameter(2, 'uuid[]'))}`,
     countKeys: `select count(*) as count from ${keys} where customer_id = ${id}`,
     eraseReseal: `delete from ${tableName('reseal')} where customer_id = ${id}`,
-    eraseKeys: `delete from ${keys} where customer_id = ${id} returning 1`,
+    keyIds: `select id from ${keys} where customer_id = ${id}`,
+    eraseKeys: `delete from ${keys}
+      where customer_id = ${id} and ${isAnyOf('id', parameter(2, 'text[]'))} returning 1`,
   }
 }

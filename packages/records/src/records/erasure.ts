@@ -15,10 +15,14 @@ export type ErasePlace = {
   readonly walked: bigint
   /** How many versions the customer had when the feed was last told that they are gone. */
   readonly fenced: bigint | undefined
+  /** The ids of the keys that the next step may delete: they are listed as destroyed. */
+  readonly listed?: readonly string[]
 }
 
 export type ErasedPart = {
   readonly removed: ErasedRecords
   /** Where to go on; undefined once nothing is left. */
   readonly next: ErasePlace | undefined
+  /** The fingerprints of keys that the caller must list as destroyed before it goes on. */
+  readonly destroys?: readonly string[]
 }

@@ -26,7 +26,15 @@ create table ${auditTable('token_end')} (
 create table ${auditTable('key_end')} (
   id ${types.key} primary key,
   revoked_at ${types.integer} not null
-)${tableOptions};`
+)${tableOptions};
+
+-- The keys of customers that an erasure destroyed. The fingerprint is made with the key itself, so
+-- an entry tells nothing, and nobody without the key can make one.
+create table ${auditTable('destroyed_key')} (
+  fingerprint ${types.key} primary key,
+  revision ${types.integer} not null      -- of the credentials
+)${tableOptions};
+create index destroyed_key_by_revision on ${auditTable('destroyed_key')} (revision);`
 }
 
 /** The secrets of a client, in their order, as its mark has them. */

@@ -2,6 +2,7 @@ import {
   type Clock,
   type CustomerKey,
   type Keyring,
+  keyFingerprint,
   makeCustomerKey,
   systemRandom,
   systemTime,
@@ -34,20 +35,27 @@ export type KeyMaking = {
 export type StoredKeysDeps = KeyMaking & {
   readonly ofTenant: TenantReads
   readonly transact: Transact
+  /** Which keys an erasure has destroyed, by their fingerprints. */
+  readonly findDestroyedKeys: (fingerprints: readonly string[]) => Promise<ReadonlySet<string>>
 }
 
-/** The keys in the table of the customers' keys. */
+/** The keys in the table of the customers' keys, without those that an erasure has destroyed. */
 export function openStoredKeys(deps: StoredKeysDeps): CustomerKeySource {
   const { ofTenant, transact } = deps
-  const find = (customer: Tenant, must?: 'fresh') =>
-    findKeys(ofTenant(customer, must), deps, customer)
+  const find = async (customer: Tenant, must?: 'fresh') => {
+    const keys = await findKeys(ofTenant(customer, must), deps, customer)
+    return keys && withoutDestroyed(keys, deps)
+  }
   return {
     find: (customer, isFresh) => find(customer, isFresh ? 'fresh' : undefined),
     ensure: async (customer) =>
       (await find(customer, 'fresh')) ??
-      (await transact(
-        (session) => ensureKeys(session, deps, customer),
-        systemTime.elapsedMs() + recordsLimits.recordLockedMs,
+      (await withoutDestroyed(
+        await transact(
+          (session) => ensureKeys(session, deps, customer),
+          systemTime.elapsedMs() + recordsLimits.recordLockedMs,
+        ),
+        deps,
       )),
     make: async (customer) => {
       const key = makeCustomerKey(customer, systemRandom, await indexKey(deps))
@@ -55,6 +63,27 @@ export function openStoredKeys(deps: StoredKeysDeps): CustomerKeySource {
     },
   }
 }
+
+async function withoutDestroyed(
+  keys: CustomerKeys,
+  { findDestroyedKeys }: StoredKeysDeps,
+): Promise<CustomerKeys> {
+  const prints = fingerprintsOf(keys)
+  const destroyed = prints.length === 0 ? new Set() : await findDestroyedKeys(prints)
+  if (destroyed.size === 0) return keys
+  const isLeft = (key: CustomerKey) => !destroyed.has(keyFingerprint(key))
+  const { current, byId } = keys
+  return {
+    current: current && isLeft(current) ? current : undefined,
+    byId: new Map([...byId].filter(([, key]) => isLeft(key))),
+    hasDestroyed: true,
+  }
+}
+
+/** Those of keys that open. Keys of one customer that follow one another have the same. */
+export const fingerprintsOf = ({ byId }: CustomerKeys): readonly string[] => [
+  ...new Set([...byId.values()].map(keyFingerprint)),
+]
 
 /** The key that digests the names in the index. */
 export async function indexKey({
@@ -74,12 +103,12 @@ export async function ensureKeys(
   // Of two processes that make a first key at once, both use the one that is stored.
   const key = makeCustomerKey(customerId, systemRandom, await indexKey(deps))
   await insertKey(session, deps, key, deps.form)
-  return (await findKeys(session, deps, customerId)) ?? NONE
+  return (await findKeys(session, deps, customerId)) ?? NO_KEYS
 }
 
-const NONE: CustomerKeys = { current: undefined, byId: new Map() }
+export const NO_KEYS: CustomerKeys = { current: undefined, byId: new Map() }
 
-/** The keys of a customer. Undefined if it has none. */
+/** The keys of a customer, also destroyed ones. Undefined if it has none. */
 export async function findKeys(
   { rows }: Reads,
   { dialect, keyring }: Pick<KeyMaking, 'dialect' | 'keyring'>,

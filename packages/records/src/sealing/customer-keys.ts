@@ -12,6 +12,8 @@ export type CustomerKeys = {
   readonly current: CustomerKey | undefined
   /** Every key that opens, also those with which older bodies are sealed. */
   readonly byId: ReadonlyMap<string, CustomerKey>
+  /** Whether the store has a key that an erasure destroyed, and that is not used again. */
+  readonly hasDestroyed?: boolean
 }
 
 /** Where keys come from: the store, or another process that has them from there. */
@@ -35,6 +37,7 @@ export type KnownKeys = CustomerKeySource & {
   /** What is in memory, without a promise. */
   known(customerId: string): CustomerKeys | undefined
   forget(customerId: string): void
+  forgetAll(): void
 }
 
 /** Keeps the keys that were used last. Look-ups of one customer at a time share an answer. */
@@ -42,25 +45,32 @@ export function keepKeys(
   source: CustomerKeySource,
   customersMax: number = limits.customerKeysMax,
 ): KnownKeys {
-  const kept = keepRecentlyUsed<string, CustomerKeys>(customersMax)
-  const finding = new Map<string, Promise<CustomerKeys | undefined>>()
+  let kept = keepRecentlyUsed<string, CustomerKeys>(customersMax)
+  let finding = new Map<string, Promise<CustomerKeys | undefined>>()
   const once = async <K extends CustomerKeys | undefined>(
     customer: Tenant,
     find: () => Promise<K>,
   ): Promise<K> => {
+    // What is read before `forgetAll` is not kept after it.
+    const { set } = kept
     const keys = await find()
-    if (keys !== undefined) kept.set(customer, keys)
+    if (keys !== undefined) set(customer, keys)
     return keys
   }
   return {
-    known: kept.get,
-    forget: kept.delete,
+    known: (customerId) => kept.get(customerId),
+    forget: (customerId) => kept.delete(customerId),
+    forgetAll: () => {
+      kept = keepRecentlyUsed(customersMax)
+      finding = new Map()
+    },
     find: async (customer, isFresh) => {
       if (isFresh) return await once(customer, () => source.find(customer, true))
+      const shared = finding
       const pending =
-        finding.get(customer) ??
-        once(customer, () => source.find(customer, false)).finally(() => finding.delete(customer))
-      finding.set(customer, pending)
+        shared.get(customer) ??
+        once(customer, () => source.find(customer, false)).finally(() => shared.delete(customer))
+      shared.set(customer, pending)
       return await pending
     },
     ensure: (customer) => once(customer, () => source.ensure(customer)),

@@ -28,6 +28,7 @@ export function openedKeys(sources: StoreDeps, keyFile?: string) {
       form: sources.config.seal ? 'sealed' : 'clear',
       keyring: () => keyring(credentials()),
       source: sources.customerKeys,
+      findDestroyedKeys: (fingerprints) => credentials().findDestroyedKeys(fingerprints),
     }),
     addTo: (stores: OpenedStores): Stores => ({
       ...stores,

@@ -61,6 +61,8 @@ export type Seals = {
   known(customerId: string): CustomerKey | undefined
   /** Reads the keys of a customer again, after the store has refused one. */
   forget(customerId: string): void
+  /** The same for all customers, after a key was destroyed. */
+  forgetAll(): void
   /** The keys, for another process that may not open them. */
   readonly keys: CustomerKeySource
 }
@@ -72,6 +74,8 @@ export type Sealing = {
   readonly keyring: () => Promise<WrappingKeys>
   /** Another process that gives the keys of customers, for one that may not unwrap them. */
   readonly source?: CustomerKeySource | undefined
+  /** Which keys an erasure has destroyed, by their fingerprints. */
+  readonly findDestroyedKeys: StoredKeysDeps['findDestroyedKeys']
 }
 
 type SealsDeps = Sealing &
@@ -98,16 +102,19 @@ export function openSeals({ source, metrics, ...deps }: SealsDeps): Seals {
   }
   const openAgain = async (resource: Resource, stored: StoredBody): Promise<Opened> => {
     const customer = asTenant(stored.customerId)
-    let missing = true
+    let [isChanged, isDestroyed] = [false, false]
     // A standby may have the body before the key, and a key may be another one after an erasure.
     for (const isFresh of [false, true]) {
-      const key = keyFor(stored.body, await keys.find(customer, isFresh))
+      const found = await keys.find(customer, isFresh)
+      isDestroyed = found?.hasDestroyed === true
+      const key = keyFor(stored.body, found)
       if (key === undefined) continue
-      missing = false
+      isChanged = true
       const body = openWith(key, resource, stored)
       if (body !== undefined) return { body }
     }
-    return missing ? counted('missing_key', KEY_MISSING) : counted('changed', CHANGED)
+    if (isChanged) return counted('changed', CHANGED)
+    return counted('missing_key', isDestroyed ? KEY_DESTROYED : KEY_MISSING)
   }
   const open = (resource: Resource, stored: StoredBody, kept?: OpenedBodies) => {
     if (!isSealedKind(resource)) return openInClear(stored)
@@ -125,6 +132,7 @@ export function openSeals({ source, metrics, ...deps }: SealsDeps): Seals {
     keys,
     known: (customerId) => keys.known(customerId)?.current,
     forget: keys.forget,
+    forgetAll: keys.forgetAll,
     seal: (resource, record, made) => {
       if (!isSealedKind(resource)) return inClear(record)
       const { customerId } = record
@@ -142,13 +150,17 @@ export function openSeals({ source, metrics, ...deps }: SealsDeps): Seals {
 }
 
 const KEY_MISSING = 'the key of its customer is missing or does not open'
+const KEY_DESTROYED =
+  'an erasure of its customer has destroyed its key, and somebody has put both back; erase the customer again'
 const CHANGED = 'its full body was changed, or belongs to a different record or version'
+const KEY_PUT_BACK =
+  'an erasure has destroyed the key of a customer, and somebody has put it back; erase the customer again'
 const KEY_DAMAGED =
   'the key of a customer does not open with the key that wraps it; restore the store from a backup'
 
-function currentOf({ current }: CustomerKeys): CustomerKey {
+function currentOf({ current, hasDestroyed = false }: CustomerKeys): CustomerKey {
   if (current !== undefined) return current
-  throw new StoreDamaged(KEY_DAMAGED)
+  throw new StoreDamaged(hasDestroyed ? KEY_PUT_BACK : KEY_DAMAGED)
 }
 
 type Keys = ReturnType<ReturnType<typeof keepKeys>['known']>

@@ -41,8 +41,12 @@ export function postgresEngine(sources: StoreDeps): StoreEngine {
         return await recorded(audit, () => migratePostgres(addresses, roles, { settings }))
       }),
     check: (checkRecords) =>
-      withOwnedAudit(addresses, ({ keys }) => {
-        const sealing = { form: 'sealed', keyring: () => readKeys(keys) } as const
+      withOwnedAudit(addresses, ({ keys, findDestroyedKeys }) => {
+        const sealing = {
+          form: 'sealed',
+          keyring: () => readKeys(keys),
+          findDestroyedKeys,
+        } as const
         return checkPostgres(addresses, { clock, sealing }, checkRecords)
       }),
     sharedValues: () => sharedInPostgres(addresses),
