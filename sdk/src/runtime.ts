@@ -1,9 +1,11 @@
+import { systemTime } from './system-time.ts'
+
 /** What the client needs of its runtime. React Native has a `URL` whose parts throw. */
 const always: Readonly<Record<string, () => unknown>> = {
   'URL.pathname': () => new URL('https://a.example/b').pathname === '/b',
   URLSearchParams: () => new URLSearchParams({ a: 'b' }).toString() === 'a=b',
   AbortController: () => new AbortController().signal,
-  'performance.now': () => performance.now() >= 0,
+  performance: () => systemTime.elapsedMs() >= 0,
   'Symbol.asyncIterator': () => Symbol.asyncIterator,
 }
 const forSecret = { btoa: () => btoa('') === '' }

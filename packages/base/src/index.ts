@@ -72,6 +72,7 @@ export {
   parseDecimal,
   printDecimal,
 } from './values/decimal.ts'
+export { decodeText, otherEncoding, withoutMark } from './values/decode-text.ts'
 export {
   displayNameRule,
   foldAscii,
@@ -79,7 +80,6 @@ export {
   matchesPrefix,
   parseDisplayName,
 } from './values/display-name.ts'
-export { decodeText, otherEncoding, withoutMark } from './values/decode-text.ts'
 export {
   type ExactDecimal,
   minus,
@@ -91,7 +91,7 @@ export {
   zero,
 } from './values/exact-decimal.ts'
 export { getOrInsert } from './values/get-or-insert.ts'
-export { hiddenFault, httpUrlFault } from './values/given-text.ts'
+export { httpUrlFault } from './values/given-text.ts'
 export {
   DAY_MICROS,
   HOUR_MICROS,

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { afterEach, describe, test } from 'node:test'
+import { systemTime } from '@bursar/base'
 import { asTenant, eventKinds, resources } from '@bursar/contract'
 import { checkStored } from '@bursar/intake'
 import { describeStore } from '../../../test/support/describe-store.ts'
@@ -291,7 +292,7 @@ describe('what an erasure removed, put back', () => {
     await tested.take('fiat-accounts', [account(1, 'acme')])
     await save()
     await erase('acme')
-    const at = BigInt(Date.now()) * 1000n
+    const at = systemTime.now()
     await take(opened(), 'fiat-accounts', [account(3, 'acme')])
     assert.equal(await tested.store.operator.countStoredBefore('acme', at), 0)
     await tested.ask('update bursar.saved_customer_key set current = false')
