@@ -49,13 +49,12 @@ export function migrateCommand(output: Output): Command {
         },
       })
       const summary = `up to date; ${stepsOf(applied)}`
-      const shared = applied.includes(HELD) ? await engine.sharedValues() : { found: [], count: 0 }
-      const conflicts = conflictLines(shared)
       if (options.check !== true) {
-        const document = { up_to_date: true, applied, integrity_faults: [], conflicts }
-        printResult(output, options, document, [summary, ...conflicts])
+        const document = { up_to_date: true, applied, integrity_faults: [], conflicts: [] }
+        printResult(output, options, document, [summary])
         return
       }
+      const conflicts = conflictLines(await engine.sharedValues())
       const { faults, faultCount, records } = await check(engine)
       const document = {
         up_to_date: true,
@@ -76,9 +75,6 @@ export function migrateCommand(output: Output): Command {
       )
     })
 }
-
-/** The step that notes which customer holds a value. It meets values that several have. */
-const HELD = 'held'
 
 const conflictLines = ({ found, count }: SharedValues): readonly string[] => {
   const rest = count - found.length
