@@ -7,6 +7,7 @@ import {
   limitsOf,
   type Metrics,
   openBody,
+  openTimeSlices,
   sealBody,
 } from '@bursar/base'
 import { asTenant, isSealedKind, type Resource } from '@bursar/contract'
@@ -55,6 +56,8 @@ export type Seals = {
   ): SealedRecord | Promise<SealedRecord>
   /** The full body as it was imported, or why it is not answered. */
   open(resource: Resource, stored: StoredBody): Opened | Promise<Opened>
+  /** The same for one of many bodies, between which requests have their turn. */
+  openInTurn(resource: Resource, stored: StoredBody): Opened | Promise<Opened>
   /** The same for a get of a customer, which often asks for the same record again. */
   openOften(resource: Resource, stored: StoredBody): Opened | Promise<Opened>
   /** The current key of a customer, if it is in memory. */
@@ -87,6 +90,7 @@ export function openSeals({ source, metrics, ...deps }: SealsDeps): Seals {
   const { form } = deps
   const keys = keepKeys(source ?? openStoredKeys(deps))
   const opened = keepOpenedBodies()
+  const slices = openTimeSlices()
   const counted = (reason: 'missing_key' | 'changed', fault: string): Opened => {
     metrics?.count('bursar_unopened_bodies_total', { reason })
     return { fault }
@@ -145,6 +149,8 @@ export function openSeals({ source, metrics, ...deps }: SealsDeps): Seals {
       return key.then((ready) => sealRecord(ready, form, resource, record))
     },
     open: (resource, stored) => open(resource, stored),
+    openInTurn: (resource, stored) =>
+      slices.next()?.then(() => open(resource, stored)) ?? open(resource, stored),
     openOften: (resource, stored) => open(resource, stored, opened),
   }
 }

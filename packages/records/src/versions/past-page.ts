@@ -37,7 +37,7 @@ export const pastRowReader =
  */
 export const openPastPages = (
   readRow: ReadPastRow,
-  seals: Pick<Seals, 'open'>,
+  seals: Pick<Seals, 'openInTurn'>,
 ): Pick<OperatorRecords, 'pageAsOf'> => ({
   pageAsOf: async (resource, tenant, view, selection) => {
     const row = await readRow({ resource, tenant, view, selection })
@@ -82,7 +82,7 @@ async function openPage(
   customerId: string,
   bodies: readonly Uint8Array[],
   row: NamedRow,
-  { open }: Pick<Seals, 'open'>,
+  { openInTurn }: Pick<Seals, 'openInTurn'>,
 ): Promise<{ readonly items: Uint8Array; readonly lengths: readonly number[] }> {
   const checksums = text(row, 'checksums').split(',')
   const positions = text(row, 'positions').split(',')
@@ -90,7 +90,12 @@ async function openPage(
   for (const [at, bytes] of bodies.entries()) {
     const id = positionId(Buffer.from(positions[at] ?? '', 'hex'))
     const body = Buffer.from(bytes).toString('latin1')
-    const found = await open(resource, { customerId, id, body, checksum: Number(checksums[at]) })
+    const found = await openInTurn(resource, {
+      customerId,
+      id,
+      body,
+      checksum: Number(checksums[at]),
+    })
     if ('fault' in found) throw notAsStored(resource, id)
     opened.push(found.body)
   }

@@ -9,7 +9,7 @@ import { readEvents } from './read-events.ts'
 type TenantSessions = {
   readonly dialect: Dialect
   readonly ofTenant: TenantReads
-  readonly seals: Pick<Seals, 'open'>
+  readonly seals: Pick<Seals, 'openInTurn'>
 }
 
 /** What a customer may read of its past. */

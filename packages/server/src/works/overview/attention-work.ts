@@ -9,6 +9,7 @@ import {
 import { type OperatorWork, type RecordKind, resourceOf } from '@bursar/contract'
 import type { Counted, Counting, Store } from '@bursar/records'
 import { customerOf } from './list-work.ts'
+import { shareSums } from './shared-sums.ts'
 import { sumShortfalls } from './sum-shortfalls.ts'
 
 const limits = limitsOf({
@@ -49,32 +50,49 @@ const mattersAt = (now: bigint): Readonly<Record<string, Matter & { since?: bigi
   }
 }
 
-/** The work of getAttention. One matter is read after another, so no request fills a pool. */
-export const attentionWork =
-  ({ store, clock }: AttentionDeps): OperatorWork =>
-  async (input) => {
-    const deadline = systemTime.elapsedMs() + limits.attentionMs
-    const now = clock()
+/** The work of getAttention. Callers that may see the same customers share its sums. */
+export function attentionWork({ store, clock }: AttentionDeps): OperatorWork {
+  const sum = shareSums((customerId) => sumAttention(store, customerId, clock()))
+  return async (input) => {
     const { customerId, isForeign } = customerOf(input)
-    const described: Record<string, object> = {}
-    for (const [name, { kind, since, ...matter }] of Object.entries(mattersAt(now))) {
-      const counting = {
-        from: undefined,
-        until: undefined,
-        storedSince: undefined,
-        ...matter,
-        customerId,
-      }
-      const across = store.operator.across(resourceOf(kind))
-      const counted = isForeign ? nothing : await across.count(counting, deadline)
-      described[name] = describeCount(counted, since)
-    }
-    const statements = store.operator.across(resourceOf('statements'))
-    const shortfalls = isForeign
-      ? []
-      : await sumShortfalls(statements, { customerId, now, deadline })
-    return { body: { shortfalls, ...described } }
+    const { boundTo } = input.caller
+    return { body: isForeign ? noAttention(clock()) : await sum({ boundTo, customerId }) }
   }
+}
+
+/** One matter is read after another, so no request fills a pool. */
+async function sumAttention(
+  store: AttentionDeps['store'],
+  customerId: string | undefined,
+  now: bigint,
+) {
+  const deadline = systemTime.elapsedMs() + limits.attentionMs
+  const described: Record<string, object> = {}
+  for (const [name, { kind, since, ...matter }] of Object.entries(mattersAt(now))) {
+    const counting = {
+      from: undefined,
+      until: undefined,
+      storedSince: undefined,
+      ...matter,
+      customerId,
+    }
+    const counted = await store.operator.across(resourceOf(kind)).count(counting, deadline)
+    described[name] = describeCount(counted, since)
+  }
+  const statements = store.operator.across(resourceOf('statements'))
+  const shortfalls = await sumShortfalls(statements, { customerId, now, deadline })
+  return { shortfalls, ...described }
+}
+
+const noAttention = (now: bigint) => ({
+  shortfalls: [],
+  ...Object.fromEntries(
+    Object.entries(mattersAt(now)).map(([name, { since }]) => [
+      name,
+      describeCount(nothing, since),
+    ]),
+  ),
+})
 
 const nothing: Counted = {
   count: 0,
