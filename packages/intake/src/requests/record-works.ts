@@ -162,7 +162,7 @@ function storedOf(
   foreign: ForeignValues,
 ): Extract<PutOutcome, { outcome: 'added' | 'changed' | 'unchanged' }> {
   if (outcome.outcome === 'missing') throw noneFound(resource.noun, idOf(input))
-  if (outcome.outcome === 'unmatched') throw unmet(outcome.version)
+  if (outcome.outcome === 'unmatched') throw unmet(preconditionOf(input.headers), outcome.version)
   if (outcome.outcome === 'refused') throw refused(foreign.shown(input, outcome.faults))
   return outcome
 }
@@ -172,28 +172,47 @@ function storedOf(
  * is a 400: a write must not ignore its condition.
  */
 const preconditionOf = (headers: IncomingHttpHeaders): Precondition => ({
-  // A weak tag is no condition for a write: two different versions may have it.
+  // The comparison is strong, so a weak tag stays as it is and equals no version.
   match: readTags('If-Match', headers['if-match']),
-  noneMatch: readTags('If-None-Match', headers['if-none-match']),
+  noneMatch: readTags('If-None-Match', headers['if-none-match'], (tag) => tag.replace(/^W\//, '')),
 })
 
-function readTags(name: string, header: string | undefined): readonly string[] | 'any' | undefined {
+function readTags(
+  name: string,
+  header: string | undefined,
+  compared = (tag: string) => tag,
+): readonly string[] | 'any' | undefined {
   if (header === undefined) return undefined
   if (header.trim() === '*') return 'any'
-  const tags = header.length > contractLimits.entityTagsLengthMax ? [] : header.split(',')
-  const versions = tags.map((tag) => /^\s*(W\/)?"([\x21\x23-\x7e]*)"\s*$/.exec(tag))
-  if (versions.length === 0 || versions.includes(null)) {
-    throw problem('malformed', `${name} must be * or entity tags such as "1a2b3c"`)
+  const isReadable = header.length <= contractLimits.entityTagsLengthMax && tagList.test(header)
+  const tags = isReadable ? header.match(eachTag) : null
+  if (tags === null) {
+    const most = `at most ${contractLimits.entityTagsLengthMax} characters`
+    throw problem('malformed', `${name} must be * or ${most} of entity tags such as "1a2b3c"`)
   }
-  return versions.map((found) => (found?.[1] === undefined ? (found?.[2] ?? '') : ''))
+  return tags.map((tag) => compared(tag).replace(/^"(.*)"$/, '$1'))
 }
 
-const unmet = (version: string | undefined): Problem =>
-  version === undefined
-    ? problem('preconditionFailed', 'no version is stored, so the condition is not met')
-    : problem('preconditionFailed', 'another version is stored; read it, and send its entity tag', {
-        headers: { etag: `"${version}"` },
-      })
+/** A tag may contain a comma, and an element of the list may be empty (section 5.6.1.2). */
+const entityTag = String.raw`(?:W/)?"[\x21\x23-\x7e\x80-\xff]*"`
+const element = String.raw`[ \t]*(?:${entityTag}[ \t]*)?`
+const tagList = new RegExp(`^${element}(?:,${element})*$`)
+const eachTag = new RegExp(entityTag, 'g')
+
+function unmet({ match }: Precondition, version: string | undefined): Problem {
+  if (version === undefined) {
+    return problem('preconditionFailed', 'no version is stored, so the condition is not met')
+  }
+  const isMatched = match === undefined || match === 'any' || match.includes(version)
+  const isWeak = !isMatched && match.some((tag) => tag.startsWith('W/'))
+  const why = isMatched ? ruledOut : isWeak ? weakTag : otherTag
+  return problem('preconditionFailed', why, { headers: { etag: `"${version}"` } })
+}
+
+const ruledOut = 'the stored version is one that If-None-Match rules out; nothing was changed'
+const otherTag = 'If-Match does not name the stored version; read it, and send its entity tag'
+const weakTag =
+  'a weak entity tag (W/"...") never matches If-Match; send the tag that the service gave, without W/, if no proxy altered the answer, or switch off the proxy\'s compression of these answers'
 
 /** The refusal of a record or of a stream that a client of the operator has sent. */
 export const refused = (faults: readonly HttpFault[], found?: FoundInAll) =>

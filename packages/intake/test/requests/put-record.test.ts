@@ -81,16 +81,45 @@ describe('a record that is put', () => {
     const replaced = await put('fiat-accounts', next, held)
     assert.equal(replaced.status, 200)
     const late = await put('fiat-accounts', account, held)
-    assertRefused(late, 412, 'another version is stored; read it, and send its entity tag')
-    assert.equal(late.headers.get('etag'), replaced.headers.get('etag'))
-    assert.equal(
-      (await put('fiat-accounts', account, { headers: { 'if-match': '"a", x' } })).status,
-      400,
-    )
-    assert.equal(
-      (await put('fiat-accounts', account, { headers: { 'if-match': `W/${etag}` } })).status,
+    assertRefused(
+      late,
       412,
+      'If-Match does not name the stored version; read it, and send its entity tag',
     )
+    assert.equal(late.headers.get('etag'), replaced.headers.get('etag'))
+  })
+
+  test('is refused with the reason why a condition is not met', async () => {
+    const account = aFiatAccount({ id: anId(107), customer_id: 'newco' })
+    const own = (await put('fiat-accounts', account)).headers.get('etag') ?? ''
+    const [weak, other] = ['a weak entity tag (W/"...") never', 'If-Match does not name']
+    const ruledOut = 'the stored version is one that If-None-Match rules out'
+    for (const [name, value, status, why] of [
+      ['if-match', `W/${own}`, 412, weak],
+      ['if-match', `"a", W/${own}`, 412, weak],
+      ['if-match', own.replace(/"$/, '-gzip"'), 412, other],
+      ['if-match', `"a,b" , "\xe9"`, 412, other],
+      ['if-match', '""', 412, other],
+      ['if-match', `W/"a", ,\t${own},`, 200, ''],
+      ['if-match', '*', 200, ''],
+      ['if-none-match', '*', 412, ruledOut],
+      ['if-none-match', `"a", ${own}`, 412, ruledOut],
+      ['if-none-match', `W/${own}`, 412, ruledOut],
+      ['if-none-match', 'W/"a", "b"', 200, ''],
+      ...['if-match', 'if-none-match'].flatMap((header) =>
+        ['"a", x', own.slice(1, -1), `w/${own}`, '"a" "b"', '"a', '', ',', '*, "a"', '"a b"'].map(
+          (malformed) => [header, malformed, 400, 'must be * or at most 2048 characters'] as const,
+        ),
+      ),
+      ['if-match', `"${'a'.repeat(2047)}"`, 400, 'must be * or at most 2048 characters'],
+    ] as const) {
+      const answer = await put('fiat-accounts', account, { headers: { [name]: value } })
+      assert.equal(answer.status, status, `${name}: ${value}`)
+      assert.ok(
+        status === 200 || answer.text.includes(JSON.stringify(why).slice(1, -1)),
+        answer.text,
+      )
+    }
   })
 
   test('of two writers with the same version, one succeeds and one gets 412', async () => {
