@@ -42,6 +42,7 @@ test('serves the metadata of an issuer with a path where RFC 8414 puts it', asyn
     const issuer = `https://host.example${path}`
     const { oauth } = await oauthWorld(t, { issuer })
     const server = await buildServer({
+      idleConnectionSeconds: 620,
       log: unreadLog(),
       corsOrigins: [],
       trustedProxies: [],

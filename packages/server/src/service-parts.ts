@@ -189,13 +189,13 @@ export async function listenForOperator(
   { config, log, background, health, measured }: Opened,
   closing: AsyncDisposableStack,
 ): Promise<{ readonly operatorUrl: string | undefined }> {
-  const { operatorHost, operatorPort } = config
+  const { operatorHost, operatorPort, idleConnectionSeconds } = config
   if (operatorPort === undefined) return { operatorUrl: undefined }
   const routes = [
     ...operatorHealthRoutes(health),
     ...(measured.read ? [metricsRoute(measured.read)] : []),
   ]
-  const none = { corsOrigins: [], trustedProxies: [] }
+  const none = { corsOrigins: [], trustedProxies: [], idleConnectionSeconds }
   const server = await buildServer({ log, routes, background, of: 'operator', ...none })
   closing.defer(server.close)
   const operatorUrl = await server.listen(operatorHost, operatorPort)
@@ -247,6 +247,7 @@ export async function openServer(
     corsOrigins: config.corsOrigins,
     trustedProxies: config.trustedProxies,
     connectionsPerAddressMax: config.connectionsPerAddressMax,
+    idleConnectionSeconds: config.idleConnectionSeconds,
     logsIgnoredParameters: extension !== undefined && extension.printsRequests !== true,
     served: countingMinutes(minutes, measured.observing(extension?.served)),
     audit: openAnswerAudit({

@@ -116,6 +116,11 @@ export const settings = {
     meaning:
       'The connections, and the requests in progress, that one address (IPv6: one /64) may have in each process. The connections of trusted proxies are not limited.',
   }),
+  idleConnectionSeconds: integer(620, 1, 86_400, {
+    env: 'BURSAR_IDLE_CONNECTION_SECONDS',
+    meaning:
+      'A connection without a request is closed after this many seconds. Choose more than the idle timeout of the load balancer, so that it closes first: common ones have at most 600 (docs/scaling.md).',
+  }),
   requestsPerSecondMax: integer(0, 0, 1_000_000, {
     env: 'BURSAR_REQUESTS_PER_SECOND_MAX',
     meaning:

@@ -70,6 +70,7 @@ export type ServerOptions = {
   readonly trustedProxies: readonly string[]
   /** Connections, and requests in progress, of one address. Without it they are not limited. */
   readonly connectionsPerAddressMax?: number
+  readonly idleConnectionSeconds: number
   /** Names of parameters are the caller's text, so only the sandbox logs them. */
   readonly logsIgnoredParameters?: boolean
   /** Without it, as on the operator's port, no answer needs an entry in the audit log. */
@@ -116,7 +117,13 @@ export async function buildServer(options: ServerOptions): Promise<Server> {
     },
   })
   const connectionsMax = connectionsWithin(readDescriptorLimit(), log)
-  const nodeServers = openNodeServers({ connectionsMax, watch: bounds.watch, cors, log })
+  const nodeServers = openNodeServers({
+    connectionsMax,
+    idleConnectionSeconds: options.idleConnectionSeconds,
+    watch: bounds.watch,
+    cors,
+    log,
+  })
   const server = fastify({
     logger: false,
     bodyLimit: serverLimits.bodyBytesMax,

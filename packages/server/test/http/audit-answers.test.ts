@@ -32,6 +32,7 @@ async function serverWith(
 ): Promise<URL> {
   const counts = { add: () => {} }
   const server = await buildServer({
+    idleConnectionSeconds: 620,
     log: unreadLog(),
     corsOrigins: [],
     trustedProxies: [],

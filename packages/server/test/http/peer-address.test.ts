@@ -14,6 +14,7 @@ async function addressServer(context: TestContext, trustedProxies: readonly stri
     },
   })
   const server = await buildServer({
+    idleConnectionSeconds: 620,
     log: pino({ level: 'warn' }, sink),
     corsOrigins: [],
     trustedProxies,

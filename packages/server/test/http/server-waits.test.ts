@@ -29,6 +29,7 @@ async function startServer(t: TestContext) {
     { method: 'POST', path: '/body', operation: 'body', answer: async () => ended },
   ]
   const server = await buildServer({
+    idleConnectionSeconds: 620,
     log: pino({}, { write: (line: string) => void lines.push(line) }),
     corsOrigins: ['https://app.example'],
     trustedProxies: [],

@@ -55,6 +55,7 @@ async function startServer(t: TestContext, bounds: Partial<UnsentBounds>) {
     body: async () => Buffer.alloc(ANSWER_BYTES),
   })
   const server = await buildServer({
+    idleConnectionSeconds: 620,
     log: openLog('silent'),
     corsOrigins: [],
     trustedProxies: [],

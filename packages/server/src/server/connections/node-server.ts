@@ -13,14 +13,13 @@ import {
   type LastRequest,
   methods,
 } from './broken-request.ts'
+import { openIdleConnections } from './idle-connections.ts'
 
 const limits = limitsOf({
   /** How long a client may take to send its headers. */
   headersTimeoutMs: 10_000,
   /** A stream of records: 5 GB at 80 Mbit/s. Nothing else may take so long to arrive. */
   streamTimeoutMs: 600_000,
-  /** Longer than the idle timeout of common load balancers (60 s), so that they close first. */
-  keepAliveTimeoutMs: 72_000,
 })
 
 export type NodeServers = {
@@ -40,6 +39,7 @@ export type NodeServers = {
 
 type NodeServerOptions = {
   readonly connectionsMax: number
+  readonly idleConnectionSeconds: number
   readonly watch: (server: Server) => void
   readonly cors: Cors
   readonly log: Logger
@@ -51,6 +51,7 @@ type NodeServerOptions = {
  */
 export function openNodeServers({
   connectionsMax,
+  idleConnectionSeconds,
   watch,
   cors,
   log,
@@ -58,6 +59,7 @@ export function openNodeServers({
   const opened: Server[] = []
   const sockets = new Set<Socket>()
   const bodies = openBodyDeadlines()
+  const idle = openIdleConnections(connectionsMax, opened, sockets)
   let newest = Number.NEGATIVE_INFINITY
   const open = (handler: RequestListener): Server => {
     const server = createServer(
@@ -66,7 +68,7 @@ export function openNodeServers({
         // Any other body has its own deadline.
         requestTimeout: limits.streamTimeoutMs,
         headersTimeout: limits.headersTimeoutMs,
-        keepAliveTimeout: limits.keepAliveTimeoutMs,
+        keepAliveTimeout: idleConnectionSeconds * 1000,
         connectionsCheckingInterval: 1000,
         // Node would answer a request without Host with a bare 400. `refusals.ts` explains it.
         requireHostHeader: false,
@@ -84,13 +86,19 @@ export function openNodeServers({
       sockets.add(socket)
       newest = systemTime.elapsedMs()
       socket.once('close', () => sockets.delete(socket))
+      idle.accepted(socket)
     })
     const lastRequests = new WeakMap<Duplex, LastRequest>()
     const answerBroken = brokenRequestAnswerer({ log, cors }, (socket) => lastRequests.get(socket))
     server.on('request', (request, response) => {
-      const last = lastRequests.get(request.socket)
+      const { socket } = request
+      const last = lastRequests.get(socket)
+      idle.begun(socket)
+      response.once('close', () => {
+        if (lastRequests.get(socket)?.response === response) idle.ended(socket)
+      })
       // One entry for a connection: a new one for each request would burden garbage collection.
-      if (last === undefined) lastRequests.set(request.socket, { request, response })
+      if (last === undefined) lastRequests.set(socket, { request, response })
       else {
         last.request = request
         last.response = response
