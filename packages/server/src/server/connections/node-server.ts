@@ -59,7 +59,7 @@ export function openNodeServers({
   const opened: Server[] = []
   const sockets = new Set<Socket>()
   const bodies = openBodyDeadlines()
-  const idle = openIdleConnections(connectionsMax, opened, sockets)
+  const idle = openIdleConnections(connectionsMax, sockets)
   let newest = Number.NEGATIVE_INFINITY
   const open = (handler: RequestListener): Server => {
     const server = createServer(
