@@ -1,15 +1,19 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
+import { randomBytes, randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
+import { setTimeout as passing } from 'node:timers/promises'
 import { openPlace, temporaryFolder } from '../support/harness.ts'
-import { runProgram } from '../support/program.ts'
+import { isLong } from '../support/long.ts'
+import { runProgram, startProgram } from '../support/program.ts'
+import { aFiatAccount, anId } from '../support/records.ts'
 import { untilHolds } from '../support/until.ts'
 import { send, statusOf } from './support/client.ts'
 import { type BursarServer, serve } from './support/cluster.ts'
+import { embedded, postgres } from './support/places.ts'
 
 /** The runbook of docs/running.md for a new master key, followed to the letter. */
 
@@ -25,6 +29,9 @@ const base = {
   LOG_LEVEL: 'error',
 }
 const { PATH = '' } = process.env
+
+/** Of each engine. */
+const KILLS = isLong ? 60 : 3
 
 /** The settings that a block of the document exports. */
 async function environmentAfter(block: string, env: Readonly<Record<string, string>>) {
@@ -53,8 +60,11 @@ async function untilRead(servers: readonly BursarServer[], env: Readonly<Record<
   }
 }
 
-async function newClient(env: Readonly<Record<string, string>>): Promise<{ body: string }> {
-  const words = ['client', 'create', '--customer', 'acme', '--name', 'treasury', '--json']
+async function newClient(
+  env: Readonly<Record<string, string>>,
+  as: readonly string[] = ['--customer', 'acme'],
+): Promise<{ body: string }> {
+  const words = ['client', 'create', ...as, '--name', 'treasury', '--json']
   const { code, output, errors } = await runProgram(words, { env })
   assert.equal(code, 0, errors)
   const { client_id, client_secret } = JSON.parse(output)
@@ -156,3 +166,53 @@ test('two servers answer every request while the master key is changed under loa
   assert.deepEqual([...statuses.keys()], [200])
   t.diagnostic(`${statuses.get(200)} requests, each answered with 200`)
 })
+
+for (const openStore of [embedded, postgres]) {
+  test(`${openStore.name}: records are stored while keys rotate-master is killed`, async (t) => {
+    const place = await openStore()
+    t.after(place.remove)
+    const store = { ...base, ...place.env, LOG_LEVEL: 'info' }
+    const [one, other] = [randomBytes(32), randomBytes(32)].map((key) => key.toString('base64'))
+    const both = { ...store, BURSAR_MASTER_KEY: one ?? '', BURSAR_MASTER_KEY_PREVIOUS: other ?? '' }
+    const back = { ...store, BURSAR_MASTER_KEY: other ?? '', BURSAR_MASTER_KEY_PREVIOUS: one ?? '' }
+    const { body } = await newClient(both, ['--operator', '--scope', 'ingest:write_fiat_accounts'])
+    const { url, program } = await serve(both)
+    t.after(() => program.kill('SIGKILL'))
+    const granted = await send(url, '/oauth2/token', { method: 'POST', body })
+    assert.ok(granted.kind === 'answered' && granted.status === 200, JSON.stringify(granted))
+    const { access_token: token } = JSON.parse(granted.text)
+    const statuses = new Map<number, number>()
+    let isOver = false
+    const put = async (writer: number) => {
+      for (let count = 1; !isOver; count += 1) {
+        // Each customer is new, so each record needs a key that a key of the store wraps.
+        const { id, ...record } = aFiatAccount({
+          id: anId(writer * 100_000 + count),
+          customer_id: `c${writer}-${count}`,
+          ref_id: `${writer} ${count}`,
+        })
+        const sent = { method: 'PUT', token, body: JSON.stringify(record) }
+        const status = statusOf(await send(url, `/ingest/v1/fiat-accounts/${id}`, sent))
+        statuses.set(status, (statuses.get(status) ?? 0) + 1)
+        await passing(20)
+      }
+    }
+    const writers = [put(1), put(2)]
+    // How long a whole command takes decides at which moments it is killed.
+    let tookMs = 0
+    for (let kill = 0; kill <= KILLS; kill += 1) {
+      const startedAt = performance.now()
+      const command = startProgram(['keys', 'rotate-master'], { env: kill % 2 === 0 ? back : both })
+      if (kill > 0) await Promise.race([passing(randomInt(tookMs)), command.ended])
+      const code = await (kill === 0 ? command.ended : command.kill('SIGKILL'))
+      if (kill === 0) assert.equal(code, 0, command.errors())
+      tookMs ||= Math.ceil(performance.now() - startedAt)
+    }
+    isOver = true
+    await Promise.all(writers)
+    const lines = `${program.output()}${program.errors()}`.split('\n')
+    const failed = lines.filter((line) => line.includes('"status":503'))
+    assert.deepEqual([...statuses.keys()], [201], failed.join('\n'))
+    t.diagnostic(`${statuses.get(201)} records were stored beside ${KILLS} kills`)
+  })
+}
