@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream'
 import { programName, systemTime, version } from '@bursar/base'
 import { Command } from 'commander'
 import type { CredentialCommandDeps } from './client/shown-client.ts'
+import { exitCodesOf } from './exit-codes.ts'
 import type { Output } from './output.ts'
 import { withCredentials } from './with-stores.ts'
 
@@ -90,6 +91,7 @@ function complete(command: Command, path: string, output: Output): void {
   // `runCommand` sets the exit code.
   command.exitOverride()
   command.helpOption('-h, --help', 'Show this help.')
+  command.addHelpText('after', exitCodesOf(path))
   if (command.commands.length > 0)
     command.helpCommand('help [command]', 'Show the help of a command.')
   // A word that the shell passed on may hold control characters.

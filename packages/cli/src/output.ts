@@ -70,7 +70,15 @@ export const linesOf = (record: object): readonly string[] =>
 export const isoOf = (instant: bigint | undefined): string | null =>
   instant === undefined ? null : new Date(Number(instant / 1000n)).toISOString()
 
-/** Ends the command with exit code 1. The message is a sentence for the operator. */
+/** Ends the command with exit code 1, or another one. The message is for the operator. */
 export class CommandFailed extends Error {
   override readonly name = 'CommandFailed'
+  readonly exitCode: number
+
+  constructor(message: string, { exitCode = 1, ...options }: FailedOptions = {}) {
+    super(message, options)
+    this.exitCode = exitCode
+  }
 }
+
+type FailedOptions = ErrorOptions & { readonly exitCode?: number }

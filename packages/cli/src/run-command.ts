@@ -41,6 +41,7 @@ export async function runCommand(
 
 function exitCodeOf(error: unknown): number {
   if (error instanceof ConfigError) return WRONG_USAGE
+  if (error instanceof CommandFailed) return error.exitCode
   if (!(error instanceof CommanderError)) return FAILED
   // --help and --version end with code 0. `commander.error` comes from a command that chose its
   // code. Every other CommanderError is a usage error.

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import fs, { existsSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import fs, { existsSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -52,7 +52,7 @@ describe('the help', async () => {
     test(`of ${path} has an example that the command accepts`, async () => {
       const { program, run, printed } = await openProgram()
       await assert.rejects(run([...path.split(' '), '--help']), { exitCode: 0 })
-      const [, lines = ''] = printed().out.split('\nExamples:\n')
+      const [, lines = ''] = printed().out.split(/\n(?:Examples|Exit codes):\n/)
       const given = lines.match(/^ {2}\S.*$/gm) ?? []
       assert.notEqual(given.length, 0, 'it has no example')
       for (const example of given) {
@@ -71,6 +71,33 @@ describe('the help', async () => {
       }
     })
   }
+
+  test('states the exit codes of every command, as docs/running.md does', async () => {
+    const [, section = ''] = readFileSync('docs/running.md', 'utf8').split('\n## Exit codes\n')
+    const [table = ''] = section.split('\n## ')
+    const documented = [
+      ...table.matchAll(/^\| (?:`(.*?)`|every other) +\| (\d.*?) +\| (.*?) +\|$/gm),
+    ]
+    const codesOf = (path: string) =>
+      documented.flatMap(([, name = '', code, meaning]): [string, string][] =>
+        name === path ? [[String(code), String(meaning)]] : [],
+      )
+    const paths = everyCommand((await openProgram()).program).map(pathOf)
+    for (const path of paths) {
+      const { run, printed } = await openProgram()
+      await assert.rejects(run([...path.split(' ').filter(Boolean), '--help']), { exitCode: 0 })
+      const [, lines = ''] = printed().out.split('\nExit codes:\n')
+      const stated = [...lines.matchAll(/^ {2}(\d[\d, ]*): (.*)$/gm)].map(([, ...row]) => row)
+      const expected = { ...Object.fromEntries(codesOf('')), ...Object.fromEntries(codesOf(path)) }
+      assert.deepEqual(Object.fromEntries(stated), expected, path)
+    }
+    assert.deepEqual(
+      documented
+        .map(([, name = '']) => name)
+        .filter((name) => name !== '' && !paths.includes(name)),
+      [],
+    )
+  })
 
   test('describes every command, argument and option by a sentence', async () => {
     for (const command of everyCommand((await openProgram()).program)) {
@@ -101,7 +128,11 @@ test('the help of the program shows its commands in groups', async () => {
   const { run, printed } = await openProgram()
   await assert.rejects(run(['--help']), { exitCode: 0 })
   const groups = ['Servers', 'Records', 'Clients, keys and fees', 'Store', 'Checks', 'Help']
-  assert.deepEqual(printed().out.match(/^[A-Z][\w, ]+(?=:$)/gm), ['Options', ...groups])
+  assert.deepEqual(printed().out.match(/^[A-Z][\w, ]+(?=:$)/gm), [
+    'Options',
+    ...groups,
+    'Exit codes',
+  ])
 })
 
 test('the program is named as its operator starts it', () => {

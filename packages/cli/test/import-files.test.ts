@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
+import { gzipSync } from 'node:zlib'
 import { openPlace, temporaryFolder } from '../../../test/support/harness.ts'
 import { runProgram } from '../../../test/support/program.ts'
 import { aFiatAccount, anId } from '../../../test/support/records.ts'
@@ -20,7 +21,7 @@ async function openCase(name: string) {
   places.push(place)
   const own = join(folder, name)
   mkdirSync(own)
-  const write = (file: string, content: string): string => {
+  const write = (file: string, content: string | Buffer): string => {
     writeFileSync(join(own, file), content)
     return join(own, file)
   }
@@ -32,7 +33,7 @@ async function openCase(name: string) {
       .filter(Boolean)
       .map((line) => JSON.parse(line))
   }
-  return { own, write, run, stored }
+  return { own, write, place, run, stored }
 }
 
 const account = (at: number, members: object = {}) =>
@@ -59,7 +60,7 @@ describe('import --on-error skip', () => {
     const ran = await run('import', 'fiat-accounts', path, '--on-error', 'skip')
     assert.deepEqual(
       [ran.code, ran.out],
-      [0, '5 records: 2 added, 0 changed, 0 unchanged, 3 rejected\n'],
+      [3, '5 records: 2 added, 0 changed, 0 unchanged, 3 rejected\n'],
     )
     const rejects = join(own, 'in.ndjson.rejects.ndjson')
     assert.match(ran.err, /3 rejected records, in .*in\.ndjson\.rejects\.ndjson with the reasons/)
@@ -68,7 +69,7 @@ describe('import --on-error skip', () => {
       written.filter((line) => !line.startsWith('#~ ')),
       ['{"cut', badId, spaced, ''],
     )
-    assert.equal(written[0], '#~ rejected records of in.ndjson; correct them and import this file')
+    assert.equal(written[0], '#~ rejected records of in.ndjson; the last line says what to do')
     assert.match(String(written[1]), /^#~ line 1: record: is not JSON/)
     assert.match(String(written[3]), /^#~ line 3: id: /)
     assert.equal(written.filter((line) => line.startsWith('#~ line 5: ')).length, 2)
@@ -175,6 +176,64 @@ lines, ""quoted"""`
       { accepted: 1, journaled: 1, unchanged: 0 },
     )
   })
+
+  const bad = account(2, { status: 'ODD' })
+  const older = account(3, { source_version: 1 })
+  const badRow = csvRow(2).replace('main,ETHEREUM', 'main,ODD')
+  type Case = readonly [files: Readonly<Record<string, string | Buffer>>, kind?: string]
+  const cases: Readonly<Record<string, Case>> = {
+    'a file': [{ 'in.ndjson': lines([account(1), bad, older]) }],
+    stdin: [{ '-': lines([account(1), bad, older]) }],
+    gzip: [{ 'in.ndjson.gz': gzipSync(lines([account(1), bad, older])) }],
+    CSV: [{ 'in.csv': [csvHeader, csvRow(1), badRow, badRow, ''].join('\n') }, 'deposit-addresses'],
+    'several files': [{ 'a.ndjson': lines([account(1), older]), 'b.json': JSON.stringify([bad]) }],
+    'records of which all are rejected': [{ 'in.ndjson': lines([bad, older]) }],
+  }
+  for (const [name, [files, kind = 'fiat-accounts']] of Object.entries(cases)) {
+    test(`of ${name} exits with 3, or stores nothing beyond --rejects-max`, async () => {
+      const { own, write, place, run } = await openCase(name)
+      const seed = [account(3, { source_version: 2 })]
+      await run('import', 'fiat-accounts', write('seed.ndjson', lines(seed)))
+      const contents = async () => (await run('export', kind)).out
+      const before = await contents()
+      const paths = Object.entries(files).map(([file, content]) =>
+        file === '-' ? file : write(file, content),
+      )
+      const skip = async (...words: readonly string[]) => {
+        const given = ['import', kind, ...paths, '--on-error', 'skip', '--rejects', own, '--json']
+        const ran = await runBursar(
+          place.commandUrl,
+          [...given, ...words],
+          String(files['-'] ?? ''),
+        )
+        const { rejected, added, faults, files: each } = JSON.parse(ran.out)
+        const written: string[] = each.flatMap(({ rejects = [] }) => rejects)
+        const last = written.map((path) => readFileSync(path, 'utf8').split('\n').at(-2))
+        for (const path of written) rmSync(path)
+        const { imports } = JSON.parse((await run('imports', '--json')).out)
+        const codes = faults.map(({ code }: { code: string }) => code)
+        return { code: ran.code, rejected, added, codes, last: last[0], state: imports[0].state }
+      }
+      const refused = {
+        code: 1,
+        rejected: 2,
+        added: 0,
+        codes: ['too_many'],
+        last: '#~ nothing was stored; correct the records and import all of them',
+        state: 'refused',
+      }
+      assert.deepEqual(await skip('--rejects-max', '1', '--dry-run'), refused)
+      assert.deepEqual(await skip('--rejects-max', '0'), refused)
+      assert.deepEqual(await skip('--rejects-max', '1'), refused)
+      assert.equal(await contents(), before)
+      const added = name.startsWith('records') ? 0 : 1
+      const checked = { ...refused, code: 3, added, codes: [], state: 'checked' }
+      assert.deepEqual(await skip('--rejects-max', '2', '--dry-run'), checked)
+      assert.equal(await contents(), before)
+      const last = '#~ the other records are stored; correct these and import this file'
+      assert.deepEqual(await skip('--rejects-max', '2'), { ...checked, last, state: 'stored' })
+    })
+  }
 
   test('writes no file without a rejected record, and never over another file', async () => {
     const { own, write, run } = await openCase('no-file')
@@ -296,6 +355,7 @@ describe('import', () => {
       ['-', '-'],
       ['a.csv', 'b.csv', '--sha256', 'a'.repeat(64)],
       ['a.csv', '--rejects', '.'],
+      ['a.csv', '--rejects-max', '2'],
       ['a.csv', '--delimiter', '::'],
       ['a.csv', '--on-error', 'ignore'],
     ]

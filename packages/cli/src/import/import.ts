@@ -36,6 +36,7 @@ type ImportOptions = CommonOptions &
     readonly takeOver?: boolean
     readonly onError: 'refuse' | 'skip'
     readonly rejects?: string
+    readonly rejectsMax?: number
     readonly delimiter?: string
     readonly null?: string
     readonly expect?: number
@@ -75,6 +76,7 @@ export function importCommand(output: Output, stdin: Readable): Command {
         ),
       )
       .option('--rejects <folder>', 'The folder of that file (default: that of the input).')
+      .option('--rejects-max <number>', 'Store nothing if more records are rejected.', readCount)
       .option(
         '--delimiter <character>',
         'What separates the cells of CSV; tab is one.',
@@ -102,8 +104,9 @@ export function importCommand(output: Output, stdin: Readable): Command {
 function usageFault(files: readonly string[], options: ImportOptions): string | undefined {
   if (files.filter((file) => file === '-').length > 1) return 'Standard input can be read once.'
   if (options.sha256 !== undefined && files.length > 1) return '--sha256 is of one file.'
-  if (options.rejects !== undefined && options.onError !== 'skip') {
-    return '--rejects needs --on-error skip.'
+  if (options.onError !== 'skip') {
+    if (options.rejects !== undefined) return '--rejects needs --on-error skip.'
+    if (options.rejectsMax !== undefined) return '--rejects-max needs --on-error skip.'
   }
   return undefined
 }
@@ -134,8 +137,9 @@ async function runImport(
   const seconds = Math.floor((systemTime.elapsedMs() - startedAt) / 10) / 100
   const isRefused = report.faultCount > 0
   // A file that cannot be read refuses everything, so its rejected records are not all.
-  if (isRefused) rejects?.discard()
-  const written = isRefused ? undefined : rejects?.end()
+  const areAll = !isRefused || report.rejected > 0
+  if (!areAll) rejects?.discard()
+  const written = areAll ? rejects?.end(!isRefused && options.dryRun !== true) : undefined
   const { paths } = inputs
   printReport(output, report, { ...options, paths, seconds, rejects: written })
 }
@@ -189,6 +193,7 @@ async function importInputs(
           records: options.expect,
           sha256: options.sha256,
           mayBeEmpty: options.allowEmpty === true,
+          rejectedMax: options.rejectsMax,
         },
         rules: recordRules(config),
         fileBytes: isCompressed ? undefined : inputs.bytesTotal,

@@ -60,7 +60,7 @@ const exists = (path: string): boolean => lstatSync(path, { throwIfNoEntry: fals
 export type Rejects = {
   add(rejected: RejectedLine): void
   /** Completes the files and returns their paths, by the number of the input. */
-  end(): ReadonlyMap<number, string>
+  end(areOthersStored: boolean): ReadonlyMap<number, string>
   discard(): void
 }
 
@@ -88,8 +88,14 @@ export function openRejects({ paths, files }: Inputs, folder: string | undefined
       opened.set(rejected.file, file)
       file.add(rejected)
     },
-    end: () => {
-      for (const file of opened.values()) file.end()
+    end: (areOthersStored) => {
+      for (const file of opened.values()) {
+        file.end(
+          areOthersStored
+            ? 'the other records are stored; correct these and import this file'
+            : 'nothing was stored; correct the records and import all of them',
+        )
+      }
       return new Map([...opened].map(([at, { path }]) => [at, path]))
     },
     discard: () => {

@@ -11,7 +11,7 @@ type Printed = {
   readonly json?: boolean | undefined
 }
 
-/** Prints what an import did. Throws a CommandFailed if it was refused. */
+/** Prints what an import did. Throws a CommandFailed unless all of it is stored. */
 export function printReport(output: Output, report: ImportReport, printed: Printed): void {
   const { paths, rejects, dryRun = false } = printed
   const { faults, faultCount, warnings, warningCount, mayHaveMoreFaults, files, ...counts } = report
@@ -61,10 +61,14 @@ export function printReport(output: Output, report: ImportReport, printed: Print
     warnings: warnings.map(named),
   }
   printResult(output, printed, document, faultCount > 0 ? [] : [lineOf(report, printed)])
+  const what = names.length === 1 ? names[0] : counted(names.length, 'file')
   if (faultCount > 0) {
-    const what = names.length === 1 ? names[0] : counted(names.length, 'file')
     const least = mayHaveMoreFaults ? 'at least ' : ''
     throw new CommandFailed(`${what}: ${least}${counted(faultCount, 'fault')}; nothing was changed`)
+  }
+  if (counts.rejected > 0) {
+    const all = counted(counts.records, 'record')
+    throw new CommandFailed(`${what}: ${counts.rejected} of ${all} rejected`, { exitCode: 3 })
   }
 }
 

@@ -29,6 +29,7 @@ const shownOptions = new Set([
   'purpose',
   'remove',
   'reconciled',
+  'rejectsMax',
   'replace',
   'yes',
   'online',

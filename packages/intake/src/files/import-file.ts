@@ -18,6 +18,7 @@ import type { Oddity } from '../odd-values.ts'
 import { openFileLines } from './file-lines.ts'
 import {
   faultsOfForm,
+  faultsOfRejected,
   type InputFile,
   type InputOrigin,
   type Staged,
@@ -157,6 +158,7 @@ export async function importFiles(
           if (file !== undefined) file.rejected += 1
           reject({ ...rest, ...place })
         }),
+      rejectedFaults: () => faultsOfRejected(files, options),
     })
     return complete(merged)
   } finally {

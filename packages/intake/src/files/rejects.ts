@@ -7,8 +7,8 @@ export type RejectsFile = {
   readonly path: string
   /** Writes a record as it came, below its reasons. */
   add(rejected: Pick<RejectedLine, 'line' | 'raw' | 'faults'>): void
-  /** Completes the file, or removes it if it has no record. */
-  end(): void
+  /** Completes the file with what to do, or removes it if it has no record. */
+  end(whatToDo: string): void
   /** Removes what was written. */
   discard(): void
 }
@@ -33,7 +33,7 @@ export function openRejectsFile(path: string, { name, header }: Options): Reject
   let hasBegun = false
   const begin = () => {
     hasBegun = true
-    writeSync(fd, noteOf(`rejected records of ${name}; correct them and import this file`))
+    writeSync(fd, noteOf(`rejected records of ${name}; the last line says what to do`))
     const headerLine = header()
     if (headerLine !== undefined) writeSync(fd, `${headerLine}\n`)
   }
@@ -45,7 +45,8 @@ export function openRejectsFile(path: string, { name, header }: Options): Reject
       writeSync(fd, notes.join(''))
       writeSync(fd, Buffer.concat([bytesOf(raw), Buffer.from('\n')]))
     },
-    end: () => {
+    end: (whatToDo) => {
+      if (hasBegun) writeSync(fd, noteOf(whatToDo))
       closeSync(fd)
       if (hasBegun) renameSync(partial, path)
       else rmSync(partial)

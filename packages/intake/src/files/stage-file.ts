@@ -7,6 +7,7 @@ import {
   type LineFault,
   type LoadOptions,
   type MergeOptions,
+  noFaults,
   type RecordLoad,
   recordsLimits,
 } from '@bursar/records'
@@ -189,6 +190,19 @@ type Expected = {
   /** Of the bytes before decompression, in lower-case hex. */
   readonly sha256?: string | undefined
   readonly mayBeEmpty?: boolean
+  /** More rejected records than these refuse the others too. */
+  readonly rejectedMax?: number | undefined
+}
+
+/** The fault of an import with more rejected records than its operator accepts. */
+export function faultsOfRejected(
+  files: readonly Staged[],
+  { expected: { rejectedMax } = {} }: StageOptions,
+): FoundFaults {
+  const rejected = files.reduce((sum, file) => sum + file.rejected, 0)
+  if (rejectedMax === undefined || rejected <= rejectedMax) return noFaults
+  const reason = `${counted(rejected, 'record')} of the import rejected, and --rejects-max says ${rejectedMax}`
+  return { faults: [{ line: 0, member: 'file', code: 'too_many', reason }], faultCount: 1 }
 }
 
 type Input = { readonly records: number; readonly sha256: string | undefined }

@@ -92,12 +92,15 @@ async function openLoad(deps: LoadDeps, resource: Resource): Promise<RecordLoad>
   const settleConflicts = async (
     session: Session,
     repeats: boolean,
-    { reject, ...options }: MergeOptions,
+    { reject, rejectedFaults, ...options }: MergeOptions,
   ): Promise<number> => {
     const withStore = conflicts.withStore(options)
     if (reject !== undefined) {
       const all = [...conflicts.withinFile(repeats), ...withStore]
-      return await rejectConflicts(session, all, readConflict, { leaveOut, reject })
+      const rejected = await rejectConflicts(session, all, readConflict, { leaveOut, reject })
+      const found = rejectedFaults?.() ?? noFaults
+      if (found.faultCount > 0) throw new Refused(refused(found))
+      return rejected
     }
     const stored = await faultsOf(session, withStore)
     if (stored.faultCount > 0) throw new Refused(refused(stored))

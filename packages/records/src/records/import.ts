@@ -84,6 +84,8 @@ export type MergeOptions = {
   readonly beforeCommit?: (() => Promise<void>) | undefined
   /** Takes each record that conflicts, and the others are merged. Without it, none is. */
   readonly reject?: ((rejected: RejectedRecord) => void) | undefined
+  /** Asked once all were rejected that conflict. Its faults prevent the merge of the others. */
+  readonly rejectedFaults?: (() => FoundFaults) | undefined
   readonly onStep?: OnStep | undefined
 }
 
