@@ -34,7 +34,7 @@ longTest(
     const { code, residentKb } = await importWith(folder, [file, '--on-error', 'skip'])
     const rejected = readFileSync(`${file}.rejects.ndjson`, 'utf8').trimEnd().split('\n')
     rmSync(folder, { recursive: true, force: true })
-    assert.equal(code, 0)
+    assert.equal(code, 3)
     const lines = rejected.filter((line) => !line.startsWith('#~ '))
     assert.deepEqual(lines.toSorted(), bad.toSorted())
     assert.ok(residentKb > 0 && residentKb < RESIDENT_KB_MAX, `${residentKb} kB`)
