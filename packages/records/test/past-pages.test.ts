@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { systemTime } from '@bursar/base'
 import { asTenant } from '@bursar/contract'
 import { describeStore } from '../../../test/support/describe-store.ts'
 import { aFiatAccount, anId } from '../../../test/support/records.ts'
@@ -23,7 +24,7 @@ describe('a page of the past in full', () => {
       if (!isOver) setImmediate(request)
     }
     const reading = tested.store.operator.pageAsOf(fiatAccount.resource, asTenant('acme'), 'full', {
-      asOf: BigInt(Date.now()) * 1000n + 60_000_000n,
+      asOf: systemTime.now() + 60_000_000n,
       anyOf: [],
       from: undefined,
       before: undefined,

@@ -29,14 +29,14 @@ async function startServers(t: TestContext, idleConnectionSeconds = 620) {
     }),
   )
   for (const listener of listeners) await once(listener.listen(0, '127.0.0.1'), 'listening')
+  const ports = listeners.map((listener) => (listener.address() as AddressInfo).port)
   t.after(() => {
     servers.closeAllConnections()
     for (const listener of listeners) listener.close()
   })
   let count = 0
   const open = async (text: string, awaited = 'ok') => {
-    const { port } = listeners[count++ % 2]?.address() as AddressInfo
-    const socket = connect(port, '127.0.0.1')
+    const socket = connect(ports[count++ % 2] ?? 0, '127.0.0.1')
     const seen = { socket, received: '', isClosed: false }
     socket.on('error', () => {})
     socket.on('close', () => {
