@@ -18,8 +18,9 @@ function openNoted(t: TestContext) {
   const noted: number[] = []
   let tries = 0
   const { writeSync } = fs
-  t.mock.method(fs, 'writeSync', (descriptor: number, data: string | Buffer) => {
-    if (descriptor !== DESCRIPTOR) return writeSync(descriptor, String(data))
+  t.mock.method(fs, 'writeSync', (descriptor: number, data: Buffer, ...rest: number[]) => {
+    // Of other descriptors the bytes pass as they are.
+    if (descriptor !== DESCRIPTOR) return writeSync(descriptor, data, ...rest)
     tries += 1
     if (!reader.reads) throw Object.assign(new Error('nobody reads'), { code: reader.fault })
     if (data.length > 0) writes.push(data.toString())

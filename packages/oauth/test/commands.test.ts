@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { openVault, purposes, Secret, systemRandom } from '@bursar/base'
 import { type CredentialStore, NothingChanged, StoreUnavailable } from '@bursar/records'
-import type { Command } from 'commander'
+import { type Command, CommanderError } from 'commander'
 import { decodeProtectedHeader, exportJWK, generateKeyPair } from 'jose'
 import { until } from '../../../test/support/until.ts'
 import { clientCommand } from '../../cli/src/client/client.ts'
@@ -70,9 +70,8 @@ async function commandWorld(context: TestContext) {
       const given = rest.map((word) => word.replaceAll('"', ''))
       await command.parseAsync(given, { from: 'user' })
     } catch (error) {
-      const code = (error as { exitCode?: unknown }).exitCode
-      if (typeof code !== 'number') throw error
-      exitCode = code
+      if (!(error instanceof CommanderError)) throw error
+      exitCode = error.exitCode
     }
     const json = () => JSON.parse(out.join('\n'))
     return { exitCode, out: out.join('\n'), errors: errors.join(''), json }
