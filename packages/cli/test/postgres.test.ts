@@ -223,6 +223,23 @@ test('a command with the customers’ login names the role that it needs', async
   }
 })
 
+test('compact refuses a role that PostgreSQL would let skip a part', async (t) => {
+  const own = await openTestDatabase()
+  t.after(own.drop)
+  await run(['keys', 'list'], { DATABASE_URL: own.operatorUrl })
+  const name = new URL(own.ownerUrl).pathname.slice(1)
+  await own.ask(`alter database ${name} owner to postgres`)
+  const compact = () => run(['compact'], { DATABASE_URL: own.ownerUrl })
+  const { code, out, err } = await compact()
+  assert.deepEqual([code, out], [2, ''])
+  // Its histograms hold values of the rows.
+  const told = /^The role owner may not compact pg_catalog.pg_statistic; .* run `(.*)` as an admin/
+  const [, advice = ''] = told.exec(err) ?? assert.fail(err)
+  assert.equal(advice, `alter database ${name} owner to owner`)
+  await own.ask(advice)
+  assert.match((await compact()).out, /^compacted: /)
+})
+
 test('no message quotes the password of a URL', async () => {
   const secret = 'canary-password'
   const url = database.url.replace('//bursar@', `//stranger:${secret}@`)

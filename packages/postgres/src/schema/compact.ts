@@ -1,5 +1,5 @@
-import { limitsOf, type ServerAddress } from '@bursar/base'
-import { StoreUnavailable } from '@bursar/records'
+import { ConfigError, limitsOf, type ServerAddress } from '@bursar/base'
+import { isTrue, StoreUnavailable } from '@bursar/records'
 import { withPrimary } from '../cluster/with-primary.ts'
 import type { Connection } from '../driver/connection.ts'
 import { isLockTimeout } from '../driver/failure.ts'
@@ -35,6 +35,7 @@ export const compactPostgres = (
   })
 
 async function rewrite(connection: Connection, table: string): Promise<void> {
+  await requireRewritable(connection, table)
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await connection.execute(`vacuum (full, analyze) ${table}`)
@@ -47,6 +48,22 @@ async function rewrite(connection: Connection, table: string): Promise<void> {
       )
     }
   }
+}
+
+/** PostgreSQL skips a table that the role may not rewrite, with no more than a warning. */
+async function requireRewritable(connection: Connection, table: string): Promise<void> {
+  const [row = {}] = await connection.rows({
+    text: `select pg_has_role(relowner, 'usage') or pg_has_role(datdba, 'usage') as may,
+        current_user as role, pg_get_userbyid(nspowner) as owner, datname
+      from pg_class, pg_database, pg_namespace
+      where pg_class.oid = '${table}'::regclass and datname = current_database()
+        and nspname = 'bursar'`,
+  })
+  const { may, role, owner, datname } = row
+  if (isTrue(may)) return
+  throw new ConfigError(
+    `The role ${role} may not compact ${table}; the tables before it are compacted. Use a URL of ${owner}, which must own the database too: run \`alter database ${datname} owner to ${owner}\` as an administrator, then this again.`,
+  )
 }
 
 async function bytesOf(connection: Connection): Promise<number> {
