@@ -191,7 +191,7 @@ test('the first looks at a store wait for a process that has locked it', async (
     await once(child.stdout, 'data')
   }
   await holdFor(300)
-  assert.deepEqual(appliedSteps(paths.credentials), ['credentials', 'client-marks', 'import-locks'])
+  assert.deepEqual(appliedSteps(paths.credentials), ['credentials'])
   await holdFor(100)
   assert.equal(isVacant(paths), false)
 })
