@@ -4,6 +4,7 @@ import type { Command } from 'commander'
 import { type CommonOptions, newCommand } from '../options.ts'
 import { CommandFailed, isoOf, type Output, printResult } from '../output.ts'
 import { type AuditedStores, withAudit } from '../with-stores.ts'
+import { pagesOf } from './list-customers.ts'
 import { eraseCustomer, findHoldings, type Holdings } from './run-erasure.ts'
 
 type EraseOptions = CommonOptions & { readonly yes?: boolean }
@@ -80,26 +81,23 @@ type LookAlike = { readonly customer_id: string; readonly name?: string }
 
 /** Customers whose id or name differs in case, blanks, accents or composed characters alone. */
 async function lookAlikesOf(
-  { find, list }: Pick<CustomerRegister, 'find' | 'list'>,
+  customers: Pick<CustomerRegister, 'find' | 'list'>,
   customerId: string,
 ): Promise<readonly LookAlike[]> {
   const looksOf = ({ id, name = id }: Pick<CustomerEntry, 'id' | 'name'>) =>
     [id, name].map((text) => foldText(text).replaceAll(/\s+/g, ' ').trim())
-  const own = new Set(looksOf((await find(customerId)) ?? { id: customerId, name: undefined }))
+  const own = new Set(
+    looksOf((await customers.find(customerId)) ?? { id: customerId, name: undefined }),
+  )
   const found: LookAlike[] = []
-  let page: Awaited<ReturnType<typeof list>> | undefined
-  do {
-    page = await list({ prefix: '', after: page?.next, customersMax: CUSTOMERS_TOGETHER })
-    for (const { id, name } of page.customers) {
+  for await (const page of pagesOf(customers)) {
+    for (const { id, name } of page) {
       if (id === customerId || !looksOf({ id, name }).some((look) => own.has(look))) continue
       found.push({ customer_id: id, ...(name !== undefined && { name }) })
     }
-  } while (page.next !== undefined)
+  }
   return found
 }
-
-/** Customers that are read in a step of some milliseconds. */
-const CUSTOMERS_TOGETHER = 500
 
 const nouns: Readonly<Record<keyof Holdings, string>> = {
   records: 'record',
