@@ -42,7 +42,10 @@ export function openEraser(
   const statements = eraseStatements(dialect)
   return {
     holdings: (customerId) => countHoldings(rows, statements, customerId),
-    holdingsByKind: (customerId) => countByKind(rows, statements, customerId),
+    holdingsByKind: async (customerId) => {
+      const [owner] = await rows({ text: statements.findOwner, values: [customerId] })
+      return owner === undefined ? {} : await countByKind(rows, statements, whole(owner, 'number'))
+    },
     countStoredBefore: async (customerId, at) => {
       const text = statements.countBefore(limits.firstVersionsMax)
       const [row = {}] = await rows({ text, values: [customerId, at] })
@@ -88,7 +91,7 @@ async function countHoldings(
   const held = { ...nothing, keys: Number(whole(keys, 'count')) }
   if (owner === undefined) return held.keys > 0 ? held : undefined
   const customer = whole(owner, 'number')
-  const byKind = await countByKind(rows, statements, customerId)
+  const byKind = await countByKind(rows, statements, customer)
   return {
     ...held,
     records: Object.values(byKind).reduce((sum, count) => sum + count, 0),
@@ -99,14 +102,12 @@ async function countHoldings(
 
 async function countByKind(
   rows: Reads['rows'],
-  { findOwner, kinds }: EraseStatements,
-  customerId: string,
+  { kinds }: EraseStatements,
+  customer: bigint,
 ): Promise<Readonly<Record<string, number>>> {
-  const [owner] = await rows({ text: findOwner, values: [customerId] })
   const counts: Record<string, number> = {}
-  if (owner === undefined) return counts
   for (const { resource, listed } of kinds) {
-    const count = await countOf(rows, listed, whole(owner, 'number'))
+    const count = await countOf(rows, listed, customer)
     if (count > 0) counts[resource.kind] = count
   }
   return counts
