@@ -11,7 +11,6 @@ const exitCodes: Readonly<Record<string, ExitCodes>> = {
   sandbox: { 0: 'A signal stopped it.' },
   import: {
     0: 'Every record is stored, or could be with --dry-run.',
-    1: 'Nothing was changed. stderr says why.',
     3: 'Some or all records were rejected. The others are stored, or could be with --dry-run.',
     '130, 143': 'A signal ended it. stderr says what was changed.',
   },
