@@ -24,7 +24,8 @@ const codes: Readonly<Record<string, FaultCode>> = {
 
 /**
  * The code of a violation by its keyword, and the reason that stands in the schema, with a hint
- * where the value is given. */
+ * where the value is given.
+ */
 export function refusalOf(violation: Violation, value?: unknown): Refusal {
   const { keyword, parts, limit, message } = violation
   const code = codes[keyword] ?? 'malformed'
