@@ -14,7 +14,7 @@ export { type FairQueue, openFairQueue, type Turn } from './fair-queue.ts'
 export { type Check, type Finding, refusalOf } from './finding.ts'
 export { freeMemory, pageBuffers } from './lent-buffers.ts'
 export { baseLimits } from './limits.ts'
-export { type Logger, logLevels, logStateOf, openLog, REQUEST_LINE } from './log.ts'
+export { type Logger, logStateOf, openLog, REQUEST_LINE } from './log.ts'
 export {
   descriptorAdvice,
   descriptorsWanted,

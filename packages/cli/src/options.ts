@@ -14,6 +14,7 @@ export type CommonOptions = {
   readonly database?: string
   readonly config?: string
   readonly json?: boolean
+  readonly auditHead?: boolean
 }
 
 /**
@@ -31,6 +32,7 @@ export function newCommand(
     .option('--database <url>', 'The store, in the form of DATABASE_URL.')
     .option('--config <file>', 'The configuration file (default: bursar.config.json if it exists).')
     .option('--json', json)
+    .option('--audit-head', 'Print the end of the command’s chain in the audit log to stderr.')
 }
 
 /** Has the help show what to type, without the name of the program. */

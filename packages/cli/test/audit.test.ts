@@ -258,6 +258,20 @@ test('audit verify finds a line that was changed, and with heads an end that was
   assert.match(changed.err, /^1 finding: the audit log is not as it was written; keep a copy/)
 })
 
+test('a command prints the head of its chain only if it is asked to', async () => {
+  const place = await newPlace()
+  const run = (...options: string[]) =>
+    runProgram(['import', 'fiat-accounts', '-', ...options], {
+      env: { ...place.env, DATABASE_URL: place.commandUrl },
+      stdin: `${JSON.stringify(aFiatAccount())}\n`,
+    })
+  assert.doesNotMatch((await run()).errors, /audit head/)
+  assert.match(
+    (await run('--audit-head')).errors,
+    /"sequence":\d,"digest":"[0-9a-f]{64}","msg":"audit head"/,
+  )
+})
+
 /** Puts a copy of a line with other values into the log, past the checks of its table. */
 const strangeLine = (values: Readonly<Record<string, string>>): string => {
   const columns = ['chain', 'sequence', 'at', 'key_id', 'body', 'digest']
@@ -368,8 +382,8 @@ test('pages of strange lines end', async () => {
 
 test('audit verify takes heads from a log with other lines, and refuses a file without any', async () => {
   const place = await newPlace()
-  const { errors } = await runProgram(['import', 'fiat-accounts', '-'], {
-    env: { ...place.env, DATABASE_URL: place.commandUrl, LOG_LEVEL: 'info' },
+  const { errors } = await runProgram(['import', 'fiat-accounts', '-', '--audit-head'], {
+    env: { ...place.env, DATABASE_URL: place.commandUrl },
     stdin: `${JSON.stringify(aFiatAccount())}\n`,
   })
   const log = join(folder, `log-${places.length}.ndjson`)

@@ -199,13 +199,16 @@ describe('the waits of an erasure', () => {
       }),
       records: () => ({ operator: { eraseSome: inTwoSteps('records', { removed: {} }) } }),
     } as unknown as ErasureDeps['stores']
-    const erasing = eraseCustomer({ stores, keyring: {} as Keyring, isServed }, 'acme', undefined)
+    const tell = (text: string) => void steps.push(text)
+    const deps = { stores, keyring: {} as Keyring, isServed, tell }
+    const erasing = eraseCustomer(deps, 'acme', undefined)
     await time.advance(limitNamed('clientRefusedMs') + 2 * limitNamed('eraseRestMs'))
     await erasing
     return steps
   }
 
   const stepsFrom = (ms: number) => [
+    ...(ms > 0 ? ['waiting up to 10 s, until every server refuses the customer’s clients'] : []),
     `fees at ${ms} ms`,
     `fees at ${ms + limitNamed('eraseRestMs')} ms`,
     `records at ${ms + limitNamed('eraseRestMs')} ms`,

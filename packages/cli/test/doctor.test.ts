@@ -68,7 +68,7 @@ describe('doctor', () => {
     assert.equal(code, 1)
     assert.match(
       out,
-      /^fee-schedule: no fee can be quoted for any of \d+ assets: sample-not-accepted\.\n {2}Why it matters: .+\.\n {2}What to do: .+\.\n$/,
+      /^fee-schedule: no fee can be quoted for any of \d+ assets: the fee schedule has only sample values, which are not accepted\.\n {2}Why it matters: .+\.\n {2}What to do: .+\.\n$/,
     )
     assert.match(err, /^1 of \d+ checks failed\n$/)
     rmSync(join(at, 'bursar.backed-up'))

@@ -41,6 +41,16 @@ export type Unavailable = {
     | 'off-peg'
 }
 
+/** The causes as operators read them. Interfaces and metrics have their names. */
+export const causeInWords: Readonly<Record<Unavailable['cause'], string>> = {
+  'sample-not-accepted': 'the fee schedule has only sample values, which are not accepted',
+  'schedule-too-old': 'the costs of the fee schedule are too old',
+  'no-fresh-costs': 'no node has reported fresh costs',
+  'prices-too-old': 'the prices are too old',
+  'prices-diverge': 'the price sources disagree',
+  'off-peg': 'the asset has left its peg',
+}
+
 export type CostsInForce =
   | {
       readonly ok: true

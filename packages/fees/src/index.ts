@@ -11,7 +11,7 @@ export {
   offeredPairs,
   type ScheduleRow,
 } from './describe-schedule.ts'
-export { ageOf, type FeeBasis, type Unavailable } from './fee-basis.ts'
+export { ageOf, causeInWords, type FeeBasis, type Unavailable } from './fee-basis.ts'
 export { traitsOf } from './networks.ts'
 export { type QuoteRefusal, type QuoteRequest, quoteFee } from './quote-fee.ts'
 export type { Dated, FeeSchedule } from './schedule/read-schedule.ts'

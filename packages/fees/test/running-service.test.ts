@@ -134,7 +134,7 @@ test('the start says in one warning that no fee can be quoted, and why', () => {
   const environment = {}
   const warningsOf = (acceptSampleFees: boolean) => {
     const lines: string[] = []
-    const log = pino({ level: 'warn' }, { write: (line) => void lines.push(line) })
+    const log = pino({ level: 'info' }, { write: (line) => void lines.push(line) })
     const config = { feeSchedule: undefined, acceptSampleFees }
     const fees = openFees({ config, environment, clock: () => now, log })
     assert.deepEqual(lines, [], 'a start that is refused says nothing of fees')
@@ -145,7 +145,10 @@ test('the start says in one warning that no fee can be quoted, and why', () => {
   const [warning, ...others] = warningsOf(false)
   assert.deepEqual(others, [])
   assert.deepEqual(warning.causes, ['sample-not-accepted'])
-  assert.match(warning.msg, /^no fee can be quoted, so customers get 503 for every withdrawal; /)
+  assert.match(
+    warning.msg,
+    /^no fee can be quoted: the fee schedule has only sample values, which are not accepted; /,
+  )
   assert.deepEqual(warningsOf(true), [])
 })
 

@@ -7,6 +7,7 @@ import {
   type CredentialStore,
   countLines,
   destroyedKeyMethods,
+  headsSince,
   insertLines,
   isTrue,
   keyMethods,
@@ -37,6 +38,10 @@ export const openPostgresAudit = (servers: Servers, withinMs: number, deps: Audi
         const { rows } = rowsOf(insertingOn(servers, deadline))
         return storedOf(await rows(appendLines(lines)))
       },
+      heads: (since, chainsMax) =>
+        rowsOf(insertingOn(servers, systemTime.elapsedMs() + withinMs)).rows(
+          selectHeads(since, chainsMax),
+        ),
       withinMs,
       // Leaves the batch at least half of the time.
       waitMs: withinMs / 2,
@@ -49,6 +54,12 @@ const appendLines = (lines: readonly AuditLine[]): Statement => ({
   text: 'select bursar_audit.append($1, $2, $3, $4, $5, $6) as stored',
   values: listsOf(dialect, lines),
   prepare: true,
+})
+
+/** For a role that may read no line, either. */
+const selectHeads = (since: bigint, chainsMax: number): Statement => ({
+  text: 'select chain, sequence, digest from bursar_audit.heads($1, $2)',
+  values: [since, chainsMax],
 })
 
 const storedOf = ([row = {}]: readonly NamedRow[]): number => Number(whole(row, 'stored'))
@@ -79,7 +90,7 @@ export const withOwnedAudit = <T>(
 
 function ownedAudit(owner: Connection): OwnedAudit {
   const inTurn = openTurns()
-  const run = <T>(statements: () => Promise<T>) => inTurn(() => explaining(statements))
+  const run = <T>(statements: () => Promise<T>) => inTurn(() => explaining(owner, statements))
   const transacting: Parameters<typeof openAuditReader>[0]['transact'] = (work) =>
     run(() => transact(owner, () => work(sessionOf(owner)), seeEveryRow))
   const refuse = () => Promise.reject(new Error('the owner changes no key'))
@@ -118,6 +129,8 @@ function ownedAudit(owner: Connection): OwnedAudit {
                 return storedOf(await rows(countLines(dialect, lines)))
               }),
             ),
+          heads: (since, chainsMax) =>
+            run(() => rowsOf(owner).rows(headsSince(dialect, since, chainsMax))),
           withinMs: recordsLimits.auditWriteMs,
           waitMs: recordsLimits.auditWriteMs,
         },
@@ -126,13 +139,17 @@ function ownedAudit(owner: Connection): OwnedAudit {
   }
 }
 
-const explaining = <T>(work: () => Promise<T>): Promise<T> =>
+const explaining = <T>(connection: Connection, work: () => Promise<T>): Promise<T> =>
   guarded(() =>
-    work().catch((error: unknown) => {
+    work().catch(async (error: unknown) => {
       const { code } = (error ?? {}) as { readonly code?: unknown }
       if (code === '42501') {
+        const [row] = await connection.rows({
+          text: `select pg_get_userbyid(nspowner) as owner from pg_namespace
+            where nspname = 'bursar_audit'`,
+        })
         throw new ConfigError(
-          'This role has no right to the audit log. Use the URL of the database’s owner or, to read the log, of a role such as bursar_auditor (docs/running.md).',
+          `This role has no right to the audit log. Use the URL of ${row?.owner ?? 'its owner'}, the database’s owner, or, to read the log, of a role such as bursar_auditor (docs/running.md).`,
         )
       }
       if (code === '3F000' || code === '42P01') {

@@ -86,6 +86,11 @@ test('an auditor reads and verifies the log, and cannot change it', async (t) =>
   assert.match(pruned.err, /^This role has no right to the audit log/)
   const asServer = await runBursar(database.url, ['audit'])
   assert.deepEqual([asServer.code, asServer.out], [2, ''])
+  const { username: owner } = new URL(database.ownerUrl)
+  for (const url of [database.url, database.operatorUrl, auditor]) {
+    const { err } = await runBursar(url, ['compact'])
+    assert.ok(err.includes(`Use the URL of ${owner}, the database’s owner`), err)
+  }
 })
 
 test('what the audit log knows of clients, tokens and keys can only be added to', async (t) => {

@@ -41,6 +41,8 @@ export type AuditLog = {
   depth(): number
   /** The last line that this process has written. */
   head(): AuditHead | undefined
+  /** The last lines of the chains, of every process, that were written to last, since a time. */
+  heads(since: bigint, chainsMax: number): Promise<readonly AuditHead[]>
   close(): Promise<void>
 }
 

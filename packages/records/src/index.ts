@@ -1,4 +1,4 @@
-export { countLines, insertLines, listsOf } from './audit/audit-statements.ts'
+export { countLines, headsSince, insertLines, listsOf } from './audit/audit-statements.ts'
 export { openAuditReader } from './audit/open-audit-reader.ts'
 export { openRecordReads } from './audit/open-record-reads.ts'
 export { PruneRefused, pruneAudit } from './audit/prune-audit.ts'

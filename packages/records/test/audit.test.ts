@@ -125,6 +125,7 @@ function failingLog() {
         appended.push(lines)
         return lines.length
       },
+      heads: async () => [],
       // No test waits for these.
       withinMs: 60_000,
       waitMs: 60_000,
@@ -231,6 +232,18 @@ test('more entries than may wait are refused', async () => {
   const results = await Promise.allSettled(writes)
   const refused = results.filter(({ status }) => status === 'rejected')
   assert.equal(refused.length, 1)
+})
+
+test('a process reads the last line of each chain of a time, of other processes too', async (t) => {
+  const { place, heads } = await filledLog(t)
+  const log = await open(place, { now: noon, key: first as AuditKey })
+  const last = new Map(heads.map((head) => [head.chain, head]))
+  const byChain = (all: readonly AuditHead[]) =>
+    all.toSorted((one, other) => (one.chain < other.chain ? -1 : 1))
+  assert.deepEqual(byChain(await log.heads(0n, 9)), byChain([...last.values()]))
+  assert.equal((await log.heads(0n, 2)).length, 2)
+  assert.deepEqual(await log.heads(9_000_000_000_000_000n, 9), [])
+  await log.close()
 })
 
 /** Four chains of two keys, and the heads that somebody kept of them. */

@@ -148,12 +148,14 @@ test('the counts of the audit log are written every minute, again after a failur
     let writes = 0
     const audit = {
       head: () => undefined,
+      heads: async () => [],
       write: async () => {
         run()
         if (writes++ === 0) throw new StoreUnavailable('the disk is full')
       },
     } as unknown as AuditLog
-    const report = startAuditReport({ ...deps, audit, clock: () => 0n, headsFile: undefined })
+    const still = { clock: () => 0n, headsFile: undefined, alwaysShowsHeads: true }
+    const report = startAuditReport({ ...deps, audit, ...still })
     report.add('one', () => ({ action: 'open_log', actor: { type: 'program' }, outcome: 'done' }))
     return report.stop
   })

@@ -121,7 +121,13 @@ export async function openAudit(
   closing: AsyncDisposableStack,
 ): Promise<{ readonly audit: AuditLog; readonly counts: AuditReport }> {
   const audit = await stores.auditLog(keyring)
-  const counts = startAuditReport({ ...parts, audit, headsFile: config.auditHeadsFile })
+  const counts = startAuditReport({
+    ...parts,
+    audit,
+    headsFile: config.auditHeadsFile,
+    // Nobody collects the log of a sandbox, which extends the service.
+    alwaysShowsHeads: parts.extend === undefined,
+  })
   closing.defer(counts.stop)
   return { audit, counts }
 }

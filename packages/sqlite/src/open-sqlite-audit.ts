@@ -1,8 +1,10 @@
+import { systemTime } from '@bursar/base'
 import {
   type AuditDeps,
   type AuditLog,
   type AuditReader,
   countLines,
+  headsSince,
   insertLines,
   openAudit,
   openAuditReader,
@@ -47,6 +49,11 @@ export function openSqliteAudit(
         confirmIntact()
         return stored
       },
+      heads: (since, chainsMax) =>
+        writer.transact(
+          ({ rows }) => rows(headsSince(dialect, since, chainsMax)),
+          systemTime.elapsedMs() + recordsLimits.auditWriteMs,
+        ),
       withinMs: recordsLimits.auditWriteMs,
       waitMs: recordsLimits.auditWriteMs,
     },

@@ -196,7 +196,7 @@ export const settings = {
   auditHeadsFile: text(undefined, {
     env: 'BURSAR_AUDIT_HEADS_FILE',
     meaning:
-      'A file to which each process appends the head of its audit chain every minute, with mode 0600. Keep it where nobody who can write the database can write.',
+      'A file to which a server appends the heads of all audit chains each minute, and a command its own at its end, with mode 0600. Keep it where nobody who can write the database can write.',
   }),
   auditCustomerReads: flag(false, {
     env: 'BURSAR_AUDIT_CUSTOMER_READS',

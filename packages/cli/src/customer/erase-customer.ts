@@ -72,7 +72,11 @@ async function erase(
       `this would remove ${listOf({ ...found })} of ${printable(customerId)}, for ever; --yes removes them`,
     )
   }
-  const erasure = await eraseCustomer({ stores, keyring, isServed: true }, customerId, found)
+  const erasure = await eraseCustomer(
+    { stores, keyring, isServed: true, tell: output.tell },
+    customerId,
+    found,
+  )
   return { erasure, alike }
 }
 

@@ -31,6 +31,7 @@ export type ErasureDeps = {
   readonly keyring: Keyring
   /** Whether servers may still know the customer's clients, as they do unless in recovery. */
   readonly isServed: boolean
+  readonly tell?: (text: string) => void
 }
 
 /** Undefined for a customer of whom nothing was ever stored. */
@@ -60,7 +61,7 @@ export async function findHoldings(
  * that none is consumed afterwards and becomes an event again.
  */
 export async function eraseCustomer(
-  { stores, keyring, isServed }: ErasureDeps,
+  { stores, keyring, isServed, tell }: ErasureDeps,
   customerId: string,
   found: Holdings | undefined,
 ): Promise<Erasure> {
@@ -73,7 +74,11 @@ export async function eraseCustomer(
   if (isServed && clients.disabledAt !== undefined) {
     const refusedAt = clients.disabledAt + BigInt(limits.clientRefusedMs) * 1000n
     const leftMs = Number((refusedAt - systemTime.now()) / 1000n)
-    if (leftMs > 0) await systemTime.pause(Math.min(leftMs, limits.clientRefusedMs))
+    if (leftMs > 0) {
+      const seconds = limits.clientRefusedMs / 1000
+      tell?.(`waiting up to ${seconds} s, until every server refuses the customer’s clients`)
+      await systemTime.pause(Math.min(leftMs, limits.clientRefusedMs))
+    }
   }
   const fees = await walkQuotes(quotes, customerId, true)
   const { operator } = stores.records()

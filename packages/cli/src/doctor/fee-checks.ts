@@ -1,6 +1,7 @@
 import { type Check, cryptoNetworks, type Finding } from '@bursar/base'
 import {
   arePricesMissing,
+  causeInWords,
   describeSchedule,
   type FeeBasis,
   type FeesDeps,
@@ -29,7 +30,7 @@ function scheduleFindings(basis: FeeBasis, now: bigint): readonly Finding[] {
     enabled && 'unavailable' in charge ? [{ asset, network, cause: charge.unavailable }] : [],
   )
   return [...Map.groupBy(missing, ({ cause }) => cause)].map(([cause, pairs]) => ({
-    what: `no fee can be quoted for ${namesOf(pairs)}: ${cause}`,
+    what: `no fee can be quoted for ${namesOf(pairs)}: ${causeInWords[cause]}`,
     why: 'customers get 503 for these withdrawals',
     fix: fixes[cause],
   }))

@@ -1,7 +1,8 @@
-import { type Config, logLevels, openLog, readPostgresUrl } from '@bursar/base'
+import { type Config, openLog, readPostgresUrl } from '@bursar/base'
 import type { AuditActor, AuditEntry } from '@bursar/contract'
 import { type AuditLog, openHeads, recordsLimits } from '@bursar/records'
 import type { Command } from 'commander'
+import type { CommonOptions } from '../options.ts'
 import { CommandFailed } from '../output.ts'
 import { describeCommand } from './describe-command.ts'
 import { operatingUser } from './operating-user.ts'
@@ -51,7 +52,7 @@ export async function auditing<T>(
   } catch (error) {
     // What went wrong is the error of the work.
     await write('failed').catch(() => {})
-    await showHead(audit, config)
+    await showHead(audit, command, config)
     throw error
   }
   await write(isRefused ? 'refused' : 'done').catch((error: unknown) => {
@@ -61,7 +62,7 @@ export async function auditing<T>(
       { cause: error },
     )
   })
-  await showHead(audit, config)
+  await showHead(audit, command, config)
   return result
 }
 
@@ -85,10 +86,13 @@ function actorOf({ databaseUrl, operatorDatabaseUrl }: Config): AuditActor {
   }
 }
 
-async function showHead(audit: AuditLog, { auditHeadsFile: headsFile }: Config): Promise<void> {
-  const { LOG_LEVEL } = process.env
-  // On a terminal nobody collects the line, and it would stand between the command's own.
-  const isUnread = LOG_LEVEL === undefined && process.stderr.isTTY
-  const level = isUnread ? 'warn' : (logLevels.find((known) => known === LOG_LEVEL) ?? 'info')
-  await openHeads({ audit, log: openLog(level), headsFile }).write()
+async function showHead(
+  audit: AuditLog,
+  command: Command,
+  { auditHeadsFile: headsFile }: Config,
+): Promise<void> {
+  const { auditHead: isAsked } = command.opts<CommonOptions>()
+  const head = audit.head()
+  if (head === undefined) return
+  await openHeads({ log: openLog(isAsked === true ? 'info' : 'warn'), headsFile }).write([head])
 }

@@ -11,6 +11,7 @@ const shownOptions = new Set([
   'appRole',
   'array',
   'asset',
+  'auditHead',
   'check',
   'clientsConfirmed',
   'consumedAt',

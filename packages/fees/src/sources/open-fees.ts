@@ -11,7 +11,7 @@ import {
   repeatedMembers,
 } from '@bursar/base'
 import { causesWithoutFee, describeNetworks, offeredPairs } from '../describe-schedule.ts'
-import type { FeeBasis } from '../fee-basis.ts'
+import { causeInWords, type FeeBasis } from '../fee-basis.ts'
 import type { Environment } from '../schedule/document-parts.ts'
 import { type FeeSchedule, type ReadSchedule, readSchedule } from '../schedule/read-schedule.ts'
 import type { FeeEvent } from './fee-event.ts'
@@ -47,9 +47,9 @@ export function openFees({
   const report = (event: FeeEvent) => log[isGood(event) ? 'info' : 'warn'](event, 'fee source')
   const schedule = scheduleOf(config.feeSchedule, environment)
   const refresher = openFeeRefresher({ schedule, acceptsSample, clock, report, background })
-  const logSources = () => {
+  const logSources = (level: 'debug' | 'info') => {
     for (const state of describeNetworks(refresher.current(), clock())) {
-      log.info(state, 'fee source')
+      log[level](state, 'fee source')
     }
   }
   const warnWithoutFee = () => {
@@ -60,10 +60,10 @@ export function openFees({
     if (causes.length === 0) return
     log.warn(
       { causes },
-      'no fee can be quoted, so customers get 503 for every withdrawal; set the fee schedule up (docs/fees.md)',
+      `no fee can be quoted: ${causes.map((cause) => causeInWords[cause]).join(', ')}; customers get 503 for every withdrawal until you set the fee schedule up (docs/fees.md)`,
     )
   }
-  logSources()
+  logSources('debug')
   return {
     current: () => refresher.current(),
     warnWithoutFee,
@@ -76,7 +76,7 @@ export function openFees({
       }
       refresher.replaceSchedule(read.schedule, acceptsSample)
       log.info('the fee schedule was read again')
-      logSources()
+      logSources('info')
       warnWithoutFee()
     },
     close: () => refresher.close(),

@@ -33,3 +33,15 @@ begin
   return bursar_audit.stored(chains, sequences, ats, key_ids, bodies, digests);
 end
 $append$;
+
+-- The last lines of the chains that were written to last, since a time, but not what the lines say.
+-- It runs as the owner, so that a server can keep the heads of commands too.
+create function bursar_audit.heads(since bigint, chains_max bigint)
+returns table (chain text, sequence bigint, digest text) language sql stable security definer
+set search_path = pg_catalog as $heads$
+  select line.chain, line.sequence, line.digest from bursar_audit.line
+  where (line.chain, line.sequence) in (
+    select recent.chain, max(recent.sequence) from bursar_audit.line as recent
+    where recent.at >= since group by recent.chain order by max(recent.at) desc limit chains_max
+  )
+$heads$;

@@ -125,8 +125,8 @@ export function grantStatements({ app, operator }: Roles, present: readonly stri
   return [...schema, ...tables, ...auditGrants(toApp, toOperator)].join(';\n')
 }
 
-/** The functions by which lines are added to the audit log. */
-const auditFunctions = ['bursar_audit.append', 'bursar_audit.stored']
+/** The functions by which lines are added to the audit log, and where its chains end. */
+const auditFunctions = ['bursar_audit.append', 'bursar_audit.heads', 'bursar_audit.stored']
 
 /** The functions that statements of each role call. PUBLIC may execute those of `bursar`. */
 export const neededFunctions: Readonly<Record<keyof Roles, readonly string[]>> = {

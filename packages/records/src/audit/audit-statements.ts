@@ -1,5 +1,12 @@
 import { isUtf8 } from 'node:buffer'
-import type { AuditAnchor, AuditLine, AuditPart, AuditPlace, ReadLine } from '../audit.ts'
+import type {
+  AuditAnchor,
+  AuditHead,
+  AuditLine,
+  AuditPart,
+  AuditPlace,
+  ReadLine,
+} from '../audit.ts'
 import { type Dialect, openParameters } from '../dialect.ts'
 import { type NamedRow, text, whole } from '../row.ts'
 import type { Statement, Value } from '../session.ts'
@@ -32,6 +39,20 @@ export const countLines = (dialect: Dialect, lines: readonly AuditLine[]): State
       .join(' and ')}`,
   values: listsOf(dialect, lines),
   prepare: true,
+})
+
+/**
+ * The last lines of the chains that were written to last, since a time, for a writer that may read
+ * lines.
+ */
+export const headsSince = (dialect: Dialect, since: bigint, chainsMax: number): Statement => ({
+  text: `select chain, sequence, digest from ${dialect.auditTable('line')}
+    where (chain, sequence) in (
+      select chain, max(sequence) from ${dialect.auditTable('line')}
+      where ${dialect.hasTypes(types)} and at >= $1
+      group by chain order by max(at) desc limit $2
+    )`,
+  values: [since, chainsMax],
 })
 
 const added = ({ unnest }: Dialect): string =>
@@ -160,10 +181,14 @@ export function readLine(row: NamedRow): ReadLine {
 
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 
-export const readAnchor = (row: NamedRow): AuditAnchor => ({
+export const readHead = (row: NamedRow): AuditHead => ({
   chain: text(row, 'chain'),
   sequence: whole(row, 'sequence'),
   digest: text(row, 'digest'),
+})
+
+export const readAnchor = (row: NamedRow): AuditAnchor => ({
+  ...readHead(row),
   keyId: text(row, 'key_id'),
   seal: text(row, 'seal'),
 })

@@ -19,6 +19,10 @@ const limits = limitsOf({
    * together.
    */
   auditCountsMax: 1000,
+  /** Chains whose heads one report has, some 150 bytes each. A command has a chain of its own. */
+  auditHeadsMax: 1000,
+  /** How far the clocks of the processes that write the log may differ. */
+  auditHeadsOverlapMs: 600_000,
 })
 
 /** Counts what is too frequent for an entry each, in bounded memory. */
@@ -34,6 +38,8 @@ type ReportDeps = {
   readonly background: Background
   /** Where each head is kept too. */
   readonly headsFile: string | undefined
+  /** Whether every level of the log has the heads. */
+  readonly alwaysShowsHeads: boolean
 }
 
 export type AuditReport = AuditCounts & {
@@ -48,6 +54,7 @@ export function startAuditReport(deps: ReportDeps): AuditReport {
   const { audit, log, clock, background } = deps
   let counted = new Map<string, Counted>()
   let since = clock()
+  let headsReadAt = since
   const addAll = (key: string, entry: AuditEntry, count: number) => {
     const known = counted.get(key)
     if (known !== undefined) known.count += count
@@ -82,13 +89,26 @@ export function startAuditReport(deps: ReportDeps): AuditReport {
     else log.warn({ err: failure }, 'counts of the audit log could not be written yet')
     return failure === undefined
   }
-  // No level switches these lines off, but for a program that embeds the service in silence.
-  const headLog = log.level === 'silent' ? log : log.child({}, { level: 'info' })
+  // A program that embeds the service in silence has no line.
+  const isForced = deps.alwaysShowsHeads && log.level !== 'silent'
+  const headLog = isForced ? log.child({}, { level: 'info' }) : log
   const heads = openHeads({ ...deps, log: headLog })
   const report = async (): Promise<Ran> => {
     const isWritten = await writeCounts()
-    const isShown = await heads.write()
-    return { isFailed: !(isWritten && isShown) }
+    const [now, own] = [clock(), audit.head()]
+    const headsSince = headsReadAt - BigInt(limits.auditHeadsOverlapMs) * 1000n
+    const { auditHeadsMax } = limits
+    // One more tells whether there are further ones.
+    const all = await audit.heads(headsSince, auditHeadsMax + 1).catch((error: unknown) => {
+      log.warn({ err: error }, 'heads of the audit log could not be read yet')
+      return undefined
+    })
+    if (all !== undefined && all.length > auditHeadsMax) {
+      log.warn({ shown: auditHeadsMax }, 'more audit chains have moved than have their heads shown')
+    }
+    const isShown = await heads.write([...(own ? [own] : []), ...(all ?? [])])
+    if (all !== undefined && isShown) headsReadAt = now
+    return { isFailed: !(isWritten && isShown && all !== undefined) }
   }
   const reporting = background.start('report-audit', report)
   return {
@@ -104,35 +124,37 @@ export function startAuditReport(deps: ReportDeps): AuditReport {
   }
 }
 
-/** Writes the head of a chain, if it has moved since, to the log and the file. */
-export function openHeads({
-  audit,
-  log,
-  headsFile,
-}: Pick<ReportDeps, 'log' | 'headsFile'> & { readonly audit: Pick<AuditLog, 'head'> }) {
+/** Writes the heads of chains that have moved since, to the log and the file. */
+export function openHeads({ log, headsFile }: Pick<ReportDeps, 'log' | 'headsFile'>) {
   if (headsFile !== undefined) {
     closeToOthers([headsFile], log)
     makePrivateFile(headsFile)
   }
-  let last: AuditHead | undefined
+  let last: ReadonlyMap<string, AuditHead> = new Map()
   return {
-    /** False if the file could not be written. */
-    write: async (): Promise<boolean> => {
-      const head = audit.head()
-      if (head === undefined || head === last) return true
-      const { chain, sequence, digest } = head
-      const shown = { chain, sequence: Number(sequence), digest }
-      if (headsFile !== undefined) {
+    /** Of two heads of a chain, the later counts. False if the file could not be written. */
+    write: async (heads: readonly AuditHead[]): Promise<boolean> => {
+      const current = new Map(heads.map((head) => [head.chain, head]))
+      const moved = [...current.values()].filter(
+        ({ chain, sequence }) => last.get(chain)?.sequence !== sequence,
+      )
+      const shown = moved.map(({ chain, sequence, digest }) => ({
+        chain,
+        sequence: Number(sequence),
+        digest,
+      }))
+      if (headsFile !== undefined && shown.length > 0) {
         try {
-          const line = JSON.stringify({ time: printInstant(systemTime.now()), ...shown })
-          await appendFile(headsFile, `${line}\n`, { mode: 0o600, flush: true })
+          const time = printInstant(systemTime.now())
+          const lines = shown.map((head) => `${JSON.stringify({ time, ...head })}\n`)
+          await appendFile(headsFile, lines.join(''), { mode: 0o600, flush: true })
         } catch (error) {
           log.error({ err: error }, 'the file of audit heads cannot be written')
           return false
         }
       }
-      log.info(shown, 'audit head')
-      last = head
+      for (const head of shown) log.info(head, 'audit head')
+      last = current
       return true
     },
   }

@@ -4,7 +4,9 @@ import { ConfigError, counted, limitsOf, version } from '@bursar/base'
 import type { AuditEntry } from '@bursar/contract'
 import type { AuditDeps, AuditHead, AuditLine, AuditLog } from '../audit.ts'
 import { openBatchQueue } from '../batch-queue.ts'
+import type { NamedRow } from '../row.ts'
 import { NothingChanged, StoreUnavailable } from '../unavailable.ts'
+import { readHead } from './audit-statements.ts'
 import { linkLines } from './chain.ts'
 import { joinEntries } from './join-entries.ts'
 
@@ -21,6 +23,7 @@ export type AuditSessions = {
    * how many of them the store has: a trigger or a rule may drop one without an error.
    */
   readonly append: (lines: readonly AuditLine[], deadline: number) => Promise<number>
+  readonly heads: (since: bigint, chainsMax: number) => Promise<readonly NamedRow[]>
   /** The time that an entry may take, and the part of it that may pass before its commit. */
   readonly withinMs: number
   readonly waitMs: number
@@ -79,6 +82,7 @@ export function openAudit(sessions: AuditSessions, { clock, key, metrics }: Audi
     },
     depth: () => depth,
     head: () => written,
+    heads: async (since, chainsMax) => (await sessions.heads(since, chainsMax)).map(readHead),
     close: async () => {},
   }
 }
