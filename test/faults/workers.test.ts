@@ -25,7 +25,7 @@ let program: Program | undefined
 
 before(async () => {
   place = await openPlace('postgres')
-  env = { ...place.env, LOG_LEVEL: 'info' }
+  env = { ...place.env, LOG_LEVEL: 'debug' }
   const words = ['client', 'create', '--customer', 'acme', '--name', 'workers', '--json']
   client = JSON.parse((await runProgram(words, { env })).output)
   const accounts = Array.from({ length: 300 }, (_, at) =>
@@ -420,7 +420,7 @@ describe('serve --workers that cannot start', () => {
   })
 
   test('because its first worker is killed exits with 1 and one sentence', async () => {
-    const program = start({ LOG_LEVEL: 'info' })
+    const program = start({ LOG_LEVEL: 'debug' })
     await until('one starts', () => startedPids(program).length > 0)
     process.kill(startedPids(program)[0] ?? 0, 'SIGKILL')
     assert.equal(await program.ended, 1)

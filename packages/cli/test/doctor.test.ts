@@ -154,7 +154,7 @@ describe('doctor', () => {
     },
     {
       check: 'fee-schedule',
-      what: /schedule-too-old/,
+      what: /the costs of the fee schedule are too old/,
       cause: ({ at }) => {
         const old = healthyFees(systemMs() - 400 * 86_400_000)
         writeFileSync(join(at, 'fees.json'), JSON.stringify(old))

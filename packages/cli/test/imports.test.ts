@@ -4,6 +4,7 @@ import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, describe, type TestContext, test } from 'node:test'
+import { waitCodes } from '@bursar/contract'
 import { openPlace, temporaryFolder } from '../../../test/support/harness.ts'
 import { startProgram } from '../../../test/support/program.ts'
 import { aFiatAccount, anId } from '../../../test/support/records.ts'
@@ -170,6 +171,9 @@ describe('imports', () => {
     const [{ id, waits_for, records }] = await waiting()
     const lock = testStore === 'postgres' ? 'customer_lock' : 'store_lock'
     assert.deepEqual([waits_for, records], [lock, 2])
+    await untilHolds('the command says for what', async () =>
+      program.errors().includes(`waiting: ${waitCodes[lock]}\n`),
+    )
     assert.equal((await run('imports', 'cancel', id)).code, 0)
     assert.equal(await program.ended, 1)
     assert.match(program.errors(), /^the import was cancelled; nothing was changed$/m)

@@ -17,6 +17,7 @@ export {
   isWaitCode,
   type RunningState,
   type WaitCode,
+  waitCodes,
 } from './import-states.ts'
 export { contractLimits } from './limits.ts'
 export { about, component, enumMember } from './members.ts'

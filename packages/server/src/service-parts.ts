@@ -205,7 +205,7 @@ export async function listenForOperator(
   const server = await buildServer({ log, routes, background, of: 'operator', ...none })
   closing.defer(server.close)
   const operatorUrl = await server.listen(operatorHost, operatorPort)
-  log.info({ url: operatorUrl }, 'the operator’s port is open')
+  log.debug({ url: operatorUrl }, 'the operator’s port is open')
   return { operatorUrl }
 }
 

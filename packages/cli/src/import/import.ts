@@ -26,7 +26,7 @@ import { type CreateOption, noCreateOption, withAudit } from '../with-stores.ts'
 import { importListCommand } from './list.ts'
 import { type Inputs, openInputs, openRejects, type Rejects } from './open-inputs.ts'
 import { printReport } from './print-report.ts'
-import { openProgress } from './progress.ts'
+import { openProgress, tellWaits } from './progress.ts'
 
 type ImportOptions = CommonOptions &
   CreateOption & {
@@ -156,6 +156,7 @@ async function importInputs(
   return withAudit(command, { ...options, create: creates }, async (opened) => {
     const { stores, config, audited } = opened
     const progress = openProgress(inputs)
+    const waits = tellWaits(output)
     const user = operatingUser()
     const isDryRun = options.dryRun === true
     const imports = stores.imports()
@@ -197,7 +198,10 @@ async function importInputs(
         },
         rules: recordRules(config),
         fileBytes: isCompressed ? undefined : inputs.bytesTotal,
-        ...notes,
+        onStep: (step) => {
+          notes.onStep(step)
+          waits.enter(step)
+        },
         onProgress: (records) => {
           notes.onProgress(records)
           progress.update(records)
@@ -222,6 +226,7 @@ async function importInputs(
       throw error instanceof ImportCancelled ? new CommandFailed(error.message) : error
     } finally {
       progress.stop()
+      waits.stop()
     }
   }).finally(interruption.close)
 }

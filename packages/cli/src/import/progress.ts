@@ -1,5 +1,8 @@
 import { counted, systemTime } from '@bursar/base'
+import { isWaitCode, waitCodes } from '@bursar/contract'
+import type { OnStep } from '@bursar/records'
 import cliProgress from 'cli-progress'
+import type { Output } from '../output.ts'
 
 export type Progress = {
   update(records: number): void
@@ -9,6 +12,19 @@ export type Progress = {
 type Extent = { readonly bytesTotal: number | undefined; readonly bytesRead: () => number }
 
 const LINE_EVERY_MS = 5000
+const WAIT_TOLD_AFTER_MS = 2000
+
+/** Says what an import waits for, where it waits for seconds. */
+export function tellWaits({ tell }: Pick<Output, 'tell'>) {
+  let cancel = () => {}
+  const enter: OnStep = (step) => {
+    cancel()
+    cancel = isWaitCode(step)
+      ? systemTime.after(WAIT_TOLD_AFTER_MS, () => tell(`waiting: ${waitCodes[step]}`))
+      : () => {}
+  }
+  return { enter, stop: () => cancel() }
+}
 
 /** Shows a progress bar if stderr is a terminal, else prints a line every five seconds. */
 export function openProgress(extent: Extent): Progress {

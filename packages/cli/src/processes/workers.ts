@@ -163,9 +163,9 @@ async function runWorker(pool: Pool, ready: (url: string) => void): Promise<Endi
   })
   const running: RunningWorker = { process: worker.process, url, ended, hasClosedListener: false }
   pool.running.add(running)
-  pool.log.info({ pid }, 'starting a worker')
+  pool.log.debug({ pid }, 'starting a worker')
   void url.then((value) => {
-    pool.log.info({ pid }, 'a worker is ready')
+    pool.log.debug({ pid }, 'a worker is ready')
     ready(value)
   })
   const ending = await ended

@@ -43,7 +43,9 @@ export async function openMonitor(deps: MonitorDeps): Promise<Monitor> {
   const usePrimary = (server: Server, health: Health) => {
     primarySeenAt = systemTime.elapsedMs()
     if (server !== primary || health.timeline !== timeline) {
-      log.info({ server: server.label, timeline: health.timeline }, 'found the primary')
+      // At the start the line of the address says as much.
+      const level = timeline === 0 ? 'debug' : 'info'
+      log[level]({ server: server.label, timeline: health.timeline }, 'found the primary')
       primary = server
       timeline = health.timeline
       for (const listener of listeners) listener(server)

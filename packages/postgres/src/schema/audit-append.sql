@@ -41,7 +41,10 @@ returns table (chain text, sequence bigint, digest text) language sql stable sec
 set search_path = pg_catalog as $heads$
   select line.chain, line.sequence, line.digest from bursar_audit.line
   where (line.chain, line.sequence) in (
-    select recent.chain, max(recent.sequence) from bursar_audit.line as recent
-    where recent.at >= since group by recent.chain order by max(recent.at) desc limit chains_max
+    select recent.chain, max(recent.sequence) from (
+      select line.chain, line.sequence, line.at from bursar_audit.line
+      where line.at >= since order by line.at desc limit 50000
+    ) as recent
+    group by recent.chain order by max(recent.at) desc limit chains_max
   )
 $heads$;

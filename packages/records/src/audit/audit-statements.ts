@@ -43,13 +43,15 @@ export const countLines = (dialect: Dialect, lines: readonly AuditLine[]): State
 
 /**
  * The last lines of the chains that were written to last, since a time, for a writer that may read
- * lines.
+ * lines. Of a log that grows by thousands of lines a second, only the newest are looked at.
  */
 export const headsSince = (dialect: Dialect, since: bigint, chainsMax: number): Statement => ({
   text: `select chain, sequence, digest from ${dialect.auditTable('line')}
     where (chain, sequence) in (
-      select chain, max(sequence) from ${dialect.auditTable('line')}
-      where ${dialect.hasTypes(types)} and at >= $1
+      select chain, max(sequence) from (
+        select chain, sequence, at from ${dialect.auditTable('line')}
+        where ${dialect.hasTypes(types)} and at >= $1 order by at desc limit 50000
+      ) as recent
       group by chain order by max(at) desc limit $2
     )`,
   values: [since, chainsMax],
