@@ -1,5 +1,11 @@
 import { makeCustomerKey, type PurposeKey, systemRandom, wrapCustomerKey } from '@bursar/base'
-import { type CustomerKeySource, type CustomerKeys, openSeals, type Sealing } from '@bursar/records'
+import {
+  type CustomerKeySource,
+  type CustomerKeys,
+  openBindings,
+  openSeals,
+  type Sealing,
+} from '@bursar/records'
 import type { WrappingKeys } from '../../packages/records/src/sealing/customer-key-rows.ts'
 import { dialect } from '../../packages/sqlite/src/dialect.ts'
 
@@ -13,9 +19,11 @@ const kek: PurposeKey = {
   revokedAt: undefined,
 }
 
+const numbering: PurposeKey = { ...kek, id: 'key_of_numbers', purpose: 'customer-number' }
+
 const keyring: WrappingKeys = {
-  current: () => kek,
-  byId: (id) => (id === kek.id ? kek : undefined),
+  current: (purpose) => (purpose === numbering.purpose ? numbering : kek),
+  byId: (id) => [kek, numbering].find((key) => key.id === id),
   reload: async () => {},
 }
 
@@ -30,6 +38,7 @@ export const testSealing: Sealing = {
 export function openPassingKeys(): CustomerKeySource {
   const known = new Map<string, CustomerKeys>()
   return {
+    ...openBindings(testSealing),
     find: async (customer) => known.get(customer),
     ensure: async (customer) => {
       const current = makeCustomerKey(customer, systemRandom, { indexing: kek.key })

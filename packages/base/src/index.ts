@@ -117,6 +117,7 @@ export {
 } from './values/time-range.ts'
 export { uuidText } from './values/uuid-text.ts'
 export {
+  bindNumber,
   type CustomerKey,
   keyFingerprint,
   makeCustomerKey,

@@ -123,6 +123,7 @@ export {
 } from './request.ts'
 export {
   fullTable,
+  isKeyedKind,
   isSealedKind,
   type ListView,
   type RecordFault,

@@ -37,6 +37,8 @@ export type Resource<Column extends string = string, Kind extends string = strin
   readonly columns: Readonly<Record<Column, string>>
   readonly orderBy: 'created_at' | 'period_start'
   readonly deletable: boolean
+  /** Whether customers pay to what a record says: each row then has a keyed checksum. */
+  readonly isPaidTo: boolean
   /** Filter columns whose values are unique across customers. */
   readonly uniqueMembers: readonly string[]
   /** A value that one customer has on each network: no record of another one may have it. */
@@ -117,6 +119,7 @@ export type ListView<R extends Resource = Resource> = View<R, ListedTable>
 
 type Plain =
   | 'deletable'
+  | 'isPaidTo'
   | 'uniqueMembers'
   | 'exclusive'
   | 'statuses'
@@ -130,6 +133,7 @@ export function defineResource<const Kind extends string, const Column extends s
 ): Resource<Column, Kind> {
   return {
     deletable: false,
+    isPaidTo: false,
     uniqueMembers: [],
     exclusive: undefined,
     statuses: [],
@@ -175,3 +179,7 @@ export const fullTable = ({ table, mask }: Resource): string =>
 
 /** Whether the full records of a kind are sealed in the store: those that its lists mask. */
 export const isSealedKind = ({ mask }: Pick<Resource, 'mask'>): boolean => mask !== undefined
+
+/** Whether the checksum of a kind's records takes the key of their customer; others have a CRC. */
+export const isKeyedKind = (resource: Pick<Resource, 'mask' | 'isPaidTo'>): boolean =>
+  resource.isPaidTo || isSealedKind(resource)

@@ -2,6 +2,7 @@ import { attempt, printInstant } from '@bursar/base'
 import { contractLimits, type RecordInput, type Resource } from '@bursar/contract'
 import {
   comesAfter,
+  NOT_OWN,
   type RowKey,
   recordsLimits,
   rowFaults,
@@ -48,7 +49,22 @@ export async function checkStored(
       note(`${resource.kind}: the store cannot read on: ${error.message}`)
     }
   }
+  // A binding takes a key, as a sealed body does.
+  if (opens) await checkOwners(rows, note)
   return report
+}
+
+async function checkOwners(rows: StoredRows, note: (fault: string) => void): Promise<void> {
+  for (let after: bigint | undefined = 0n; after !== undefined; ) {
+    const found: Awaited<ReturnType<StoredRows['owners']>> = await rows.owners(
+      after,
+      contractLimits.checkedRowsMax,
+    )
+    for (const { customerId, number, owner } of found) {
+      if (!(await rows.isOwn(customerId, owner))) note(`customers ${number}: ${NOT_OWN}`)
+    }
+    after = found.at(-1)?.number
+  }
 }
 
 async function checkKind(

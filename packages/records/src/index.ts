@@ -192,6 +192,7 @@ export {
   namesOneRecord,
   type Page,
   type PageRows,
+  type ReadPage,
   type Revision,
   rangeOf,
   readLastChange,
@@ -202,7 +203,7 @@ export { printTerms, privateTerms, termRowsOf } from './records/terms.ts'
 export type { OperatorRecords, Store, StoreServer } from './records.ts'
 export { isTrue, type NamedRow, optionalText, optionalWhole, text, whole } from './row.ts'
 export type { NewRecords, PastRecords, SandboxHistory, SandboxState } from './sandbox-state.ts'
-export { customerNumber, noteOneDue } from './schema/customers.ts'
+export { customerNumber, noteOneDue, ownerOf, ownerWith } from './schema/customers.ts'
 export {
   heldMembers,
   holdValues,
@@ -232,8 +233,14 @@ export {
   tablesOf,
   termTable,
 } from './schema/tables.ts'
-export { ensureKeys, type KeyMaking } from './sealing/customer-key-rows.ts'
+export { ensureKeys, type KeyMaking, openBindings } from './sealing/customer-key-rows.ts'
 export type { CustomerKeySource, CustomerKeys, NewCustomerKey } from './sealing/customer-keys.ts'
+export {
+  NOT_OWN,
+  openCustomerNumbers,
+  settleOwners,
+  stagedOwners,
+} from './sealing/customer-numbers.ts'
 export { keySources, openedKeys, type Stores } from './sealing/opened-keys.ts'
 export { openSeals, openWith, type Sealing, type Seals, sealRecord } from './sealing/seals.ts'
 export { startResealing } from './sealing/start-resealing.ts'

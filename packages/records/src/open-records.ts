@@ -11,6 +11,7 @@ import { openChecksumScan } from './integrity/checksum-scan.ts'
 import { compareHeld } from './integrity/compare-held.ts'
 import { openDamagedRecords } from './integrity/damaged-records.ts'
 import { intactRecords, type ReadRecords } from './integrity/intact-records.ts'
+import { openRequireOwner, ownerReader } from './integrity/require-owner.ts'
 import { rowFaults, storedRows } from './integrity/stored-rows.ts'
 import { readJournal } from './merge/journal.ts'
 import { openKeptAnswers } from './merge/kept-answers.ts'
@@ -84,9 +85,12 @@ export function openRecords(
   const { dialect, clock, requests, commands, seals } = sessions
   const { readPastRow = pastRowReader(requests, dialect) } = sessions
   const damaged = openDamagedRecords(sessions.log)
+  const ownerDeps = { dialect, ofTenant: sessions.ofTenant, numbers: seals.numbers, damaged }
+  const requireOwner = openRequireOwner(ownerDeps)
+  const owners = { require: requireOwner, read: ownerReader(ownerDeps) }
   const rows = storedRows(sessions.scanning, dialect, seals)
-  const put = openPutRecords(sessions.puts, clock, sessions.metrics, seals.form)
-  const noteConsumed = openNoteConsumed(requests.transact, dialect, clock)
+  const put = openPutRecords(sessions.puts, clock, sessions.metrics, seals)
+  const noteConsumed = openNoteConsumed(requests.transact, dialect, clock, seals.numbers)
   const operator: OperatorRecords = {
     beginLoad: sessions.beginLoad,
     exportLines: (resource, customerId) =>
@@ -110,15 +114,15 @@ export function openRecords(
     forgetKeys: seals.forgetAll,
     resealing: openResealing({ ...requests, ...sessions.sealing, dialect, clock, resources }),
     ...openVersions(requests, dialect, seals),
-    ...openPastPages(readPastRow, seals),
-    across: (resource) => openAcross(requests, dialect, resource),
+    ...openPastPages(readPastRow, seals, requireOwner),
+    across: (resource) => openAcross(requests, dialect, resource, seals),
     ...openSearch(requests, dialect, () => indexKey(sessions.sealing)),
     ...openPruner(requests.transact, dialect),
     ...erasing(sessions),
     findAnswer: openKeptAnswers(requests, dialect, clock),
     changes: openChangeLog(requests, dialect, clock),
     latestChanges: openLatestChanges(requests, dialect),
-    eventsOf: (customerId) => readEvents(requests, dialect, customerId),
+    eventsOf: (customerId) => readEvents(requests, dialect, customerId, requireOwner),
     noteConsumed: async (fee, deadline) => {
       await noteConsumed(fee, deadline)
       sessions.puts.committed?.([fee.customerId])
@@ -131,11 +135,11 @@ export function openRecords(
   }
   return {
     customers: {
-      ...intactRecords(sessions.customers, damaged, seals),
-      ...openTenantPast(sessions),
+      ...intactRecords(sessions.customers, damaged, seals, owners),
+      ...openTenantPast({ ...sessions, requireOwner }),
       changes,
     },
     operator,
-    damage: openChecksumScan(resources, rows, damaged),
+    damage: openChecksumScan(resources, rows, damaged, requireOwner),
   }
 }

@@ -78,7 +78,8 @@ test('keys that were being read when one was destroyed are read again', async ()
     asked.push(answer)
     return answer.promise
   }
-  const kept = keepKeys({ find: ask, ensure: ask, make: () => Promise.reject(new Error('none')) })
+  const none = () => Promise.reject(new Error('none'))
+  const kept = keepKeys({ find: ask, ensure: ask, make: none, bindingOf: none })
   const first = kept.find(asTenant('acme'), false)
   kept.forgetAll()
   const second = kept.find(asTenant('acme'), false)

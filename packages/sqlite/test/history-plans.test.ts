@@ -148,7 +148,7 @@ test('a page of events begins its scans at its place, and compares nothing befor
     },
   }
   const after = { change: 500n, digest: 1n, pruned: 0n }
-  const { page } = readEvents(reads, dialect, 'acme')
+  const { page } = readEvents(reads, dialect, 'acme', async () => {})
   const kinds = new Set<string>(eventKinds)
   await assert.rejects(page({ kinds, order: 'ASC', after, limit: 100 }))
   const [text = ''] = statements
@@ -181,7 +181,7 @@ test('a filter compares events by the entries of an index, which have their type
       return []
     },
   }
-  const { page, stretch } = readEvents(reads, dialect, 'acme')
+  const { page, stretch } = readEvents(reads, dialect, 'acme', async () => {})
   const asked = { kinds: new Set<string>(eventKinds), order: 'ASC', after: undefined } as const
   await stretch({ ...asked, limit: 5000 })
   const filter = { types: new Set(['statement.deleted']), times: NO_TIMES }

@@ -80,5 +80,17 @@ export function unwrapCustomerKey(
 export const keyFingerprint = ({ digesting }: Pick<CustomerKey, 'digesting'>): string =>
   createHmac('sha256', digesting).update('fingerprint').digest('hex')
 
+/** Binds the number that a store has given to a customer to its id: `<key id>.<hex>`. */
+export const bindNumber = (
+  { id, key }: Pick<PurposeKey, 'id' | 'key'>,
+  customerId: string,
+  number: bigint,
+): string => {
+  const hmac = createHmac('sha256', key).update(JSON.stringify([String(number), customerId]))
+  return `${id}.${hmac.digest('hex').slice(0, BINDING_DIGITS)}`
+}
+
+const BINDING_DIGITS = 128 / 4
+
 const boundTo = ({ customerId, id }: { readonly customerId: string; readonly id: string }) =>
   JSON.stringify(['customer-key', customerId, id])

@@ -7,6 +7,7 @@ export const purposes = [
   'audit',
   'customer-key',
   'name-index',
+  'customer-number',
 ] as const
 export type Purpose = (typeof purposes)[number]
 

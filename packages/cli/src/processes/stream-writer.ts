@@ -108,6 +108,10 @@ function askForKeys(ask: (request: KeysRequest) => void) {
       const answer = await asked(customer, 'make')
       return 'made' in answer ? answer.made : missing()
     },
+    bindingOf: async (customer, bound, keyId) => {
+      const answer = await asked(customer, { bound, keyId })
+      return 'binding' in answer ? answer.binding : missing()
+    },
   }
   return {
     source,

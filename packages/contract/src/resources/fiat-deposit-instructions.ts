@@ -90,6 +90,7 @@ const resource = defineResource({
     profileId: 'profile_id',
   },
   orderBy: 'created_at',
+  isPaidTo: true,
   uniqueMembers: ['memo_id'],
   statuses: depositInstructionsStatuses,
   terms: { letter: 'i', ...networkTerms },

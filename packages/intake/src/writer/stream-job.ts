@@ -48,14 +48,18 @@ export type FromWriter =
 /** A writer has no master key, so it asks for the keys of the customers whose records it stores. */
 export type KeysRequest = {
   readonly keysOf: string
-  readonly how: 'find' | 'find fresh' | 'ensure' | 'make'
+  readonly how: 'find' | 'find fresh' | 'ensure' | 'make' | Binding
   readonly number: number
 }
+
+/** Asks what binds a number to the customer, by the key with an id or the current one. */
+export type Binding = { readonly bound: bigint; readonly keyId: string | undefined }
 
 /** The answer to the request of that number. */
 export type KeysAnswer = { readonly number: number } & (
   | { readonly keys: CustomerKeys | undefined }
   | { readonly made: NewCustomerKey }
+  | { readonly binding: string | undefined }
   | { readonly failure: string }
 )
 

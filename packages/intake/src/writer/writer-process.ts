@@ -229,6 +229,9 @@ async function runJob(
 
 async function findKeys(source: CustomerKeySource, { keysOf, how }: KeysRequest) {
   const customer = asTenant(keysOf)
+  if (typeof how === 'object') {
+    return { binding: await source.bindingOf(customer, how.bound, how.keyId) }
+  }
   if (how === 'make') return { made: await source.make(customer) }
   if (how === 'ensure') return { keys: await source.ensure(customer) }
   return { keys: await source.find(customer, how === 'find fresh') }

@@ -3,8 +3,8 @@ import { limitsOf, pageBuffers } from '@bursar/base'
 import type { Resource } from '@bursar/contract'
 import {
   openBatchQueue,
-  type Page,
   type PendingRequest,
+  type ReadPage,
   readLastChange,
   type Selection,
   type Statement,
@@ -23,7 +23,7 @@ const limits = limitsOf({
   pagesWaitingMax: 1000,
 })
 
-export type PageOne = (asked: AskedPage) => Promise<Page>
+export type PageOne = (asked: AskedPage) => Promise<ReadPage>
 
 /** Reads pages of one kind in one order. Pages that wait at the same time share a statement. */
 export function openPageBatch(
@@ -32,7 +32,7 @@ export function openPageBatch(
   order: Selection['order'],
 ): PageOne {
   const readTogether = async (
-    batch: readonly PendingRequest<AskedPage, Page>[],
+    batch: readonly PendingRequest<AskedPage, ReadPage>[],
     askedAt: number,
   ) => {
     let left = batch
@@ -54,7 +54,7 @@ export function openPageBatch(
     }
     await servers.read(readFrom, { askedAt })
   }
-  return openBatchQueue<AskedPage, Page>({
+  return openBatchQueue<AskedPage, ReadPage>({
     name: 'pages',
     metrics: servers.metrics,
     run: (batch, askedAt) => aloneIfDamaged(batch, (part) => readTogether(part, askedAt)),
@@ -73,7 +73,11 @@ export const pageBounds = {
 } as const
 
 /** Reads one page with a separate statement. */
-export function readAlone(servers: Servers, resource: Resource, asked: AskedPage): Promise<Page> {
+export function readAlone(
+  servers: Servers,
+  resource: Resource,
+  asked: AskedPage,
+): Promise<ReadPage> {
   return servers.read(async (connection, server) => {
     const page = (await readPages(connection, pageQuery(resource, asked))).get(0)
     assert(page !== undefined, 'a page query answers one row')
@@ -86,7 +90,7 @@ export function readAlone(servers: Servers, resource: Resource, asked: AskedPage
 async function readPages(
   connection: Connection,
   query: Statement,
-): Promise<ReadonlyMap<number, Page>> {
+): Promise<ReadonlyMap<number, ReadPage>> {
   const rows = await connection.query(query, lentCopy)
   return new Map(rows.map((row) => [Number(row[AT] ?? 1) - 1, pageOf(row)]))
 }
@@ -95,7 +99,7 @@ async function readPages(
  * Whether a standby has not replayed what the page before showed. The new primary answers whatever
  * was shown before a fail-over, also if that lost changes.
  */
-function isBehind(server: Server, page: Page, { selection }: AskedPage): boolean {
+function isBehind(server: Server, page: ReadPage, { selection }: AskedPage): boolean {
   const isOlder = page.revision.changedAt < (selection.notBefore ?? 0n)
   if (!isOlder || !server.mayLag) return false
   page.release?.()
@@ -103,9 +107,9 @@ function isBehind(server: Server, page: Page, { selection }: AskedPage): boolean
 }
 
 /** The column with the number of the page in its batch. */
-const AT = 5
+const AT = 6
 
-function pageOf(row: Row): Page {
+function pageOf(row: Row): ReadPage {
   const [items] = row
   return {
     items: items ?? new Uint8Array(0),
@@ -114,6 +118,7 @@ function pageOf(row: Row): Page {
     last: row[2] == null ? undefined : Buffer.from(textAt(row, 2).slice(2), 'hex'),
     more: textAt(row, 3) === 'true',
     revision: readLastChange(row[4]?.toString('latin1')),
+    owner: row[5]?.toString('latin1'),
   }
 }
 

@@ -5,6 +5,7 @@ import {
   filterValue,
   lastChange,
   namesOneRecord,
+  ownerWith,
   POSITION_BYTES,
   rangeOf,
   type Selection,
@@ -116,7 +117,8 @@ export const tenantSetting = (customerId: string): string => `
 const number = `(select number::text from bursar.customer where id = named.id)`
 
 /** The driver reads every column as text. */
-const columns = `page.items, page.rows::text, page.last::text, page.more::text, revision.last`
+const columns = `page.items, page.rows::text, page.last::text, page.more::text, revision.last,
+  ${ownerWith(dialect, 'tenant.customer')}`
 
 const revisionOf = ({ kind }: Resource): string => `
   left join lateral (

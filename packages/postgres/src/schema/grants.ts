@@ -31,7 +31,7 @@ export const tableRights: Readonly<Record<string, Access>> = {
   ...Object.fromEntries(recordTables.map((table) => [table, readByCustomers])),
   customer: {
     app: 'select',
-    operator: 'select, insert, update (changes), delete',
+    operator: 'select, insert, update (changes, binding), delete',
     isProtected: true,
   },
   // No customer's request reads the names that staff give.

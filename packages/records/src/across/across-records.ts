@@ -1,7 +1,6 @@
 import { limitsOf, turn } from '@bursar/base'
-import { contractLimits, type Resource } from '@bursar/contract'
+import { contractLimits, isSealedKind, type Resource } from '@bursar/contract'
 import type { Dialect } from '../dialect.ts'
-import { bodyChecksum } from '../integrity/checksum.ts'
 import { recordsLimits } from '../limits.ts'
 import { positionId } from '../position.ts'
 import type {
@@ -14,6 +13,7 @@ import type {
 import { bytes, type NamedRow, optionalWhole, text, whole } from '../row.ts'
 import { customerId } from '../schema/customers.ts'
 import { isLive } from '../schema/tables.ts'
+import { openInClear, type Seals } from '../sealing/seals.ts'
 import type { Reads } from '../session.ts'
 import { StoreDamaged } from '../unavailable.ts'
 import { countRecords } from './count-records.ts'
@@ -26,20 +26,27 @@ const limits = limitsOf({
   acrossStepsMax: 6,
 })
 
+type OpenListed = Pick<Seals, 'open'>
+
 /**
  * Reads pages of all customers. An index gives the places of the records, and then their bodies are
  * read by their ids. A record that changes in between is shown as it is then.
  */
-export function openAcross(reads: Reads, dialect: Dialect, resource: Resource): AcrossRecords {
+export function openAcross(
+  reads: Reads,
+  dialect: Dialect,
+  resource: Resource,
+  seals: OpenListed,
+): AcrossRecords {
   const placed = async (places: readonly AcrossPlace[]): Promise<readonly AcrossRecord[]> => {
-    const bodies = await readListed(reads, dialect, resource, places.map(idOf))
+    const bodies = await readListed(reads, dialect, resource, seals, places.map(idOf))
     return places.flatMap((place) => {
       const found = bodies.get(idOf(place))
       return found === undefined ? [] : [{ ...place, ...found }]
     })
   }
   return {
-    listed: (ids) => readListed(reads, dialect, resource, ids),
+    listed: (ids) => readListed(reads, dialect, resource, seals, ids),
     count: (counting, deadline) => countRecords(reads, dialect, resource, { counting, deadline }),
     startsOf: async (term, owner) => {
       const found = new Set<string>()
@@ -112,19 +119,20 @@ async function readListed(
   { rows }: Reads,
   dialect: Dialect,
   resource: Resource,
+  { open }: OpenListed,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, Pick<AcrossRecord, 'customerId' | 'body'>>> {
   if (ids.length === 0) return new Map()
   const found = await rows({ text: listedBodies(resource, dialect), values: [dialect.list(ids)] })
-  return new Map(
-    found.map((row) => {
-      const [id, owner, body] = [text(row, 'id'), text(row, 'customer_id'), text(row, 'body')]
-      if (bodyChecksum(owner, body) !== Number(whole(row, 'checksum'))) {
-        throw new StoreDamaged(`${resource.kind} ${id}: its body does not match its checksum`)
-      }
-      return [id, { customerId: owner, body }]
-    }),
-  )
+  const listed = new Map<string, Pick<AcrossRecord, 'customerId' | 'body'>>()
+  for (const row of found) {
+    const [id, customerId, body] = [text(row, 'id'), text(row, 'customer_id'), text(row, 'body')]
+    const stored = { customerId, id, body, checksum: Number(whole(row, 'checksum')) }
+    const opened = isSealedKind(resource) ? openInClear(stored) : await open(resource, stored)
+    if ('fault' in opened) throw new StoreDamaged(`${resource.kind} ${id}: ${opened.fault}`)
+    listed.set(id, { customerId, body })
+  }
+  return listed
 }
 
 export const listedBodies = (resource: Resource, dialect: Dialect): string => `

@@ -1,6 +1,8 @@
 import { type Background, baseLimits, type Logger, limitsOf, systemTime } from '@bursar/base'
 import type { Resource } from '@bursar/contract'
+import { StoreDamaged } from '../unavailable.ts'
 import type { DamagedRecords } from './damaged-records.ts'
+import type { RequireOwner } from './require-owner.ts'
 import {
   comesAfter,
   type RowKey,
@@ -32,13 +34,15 @@ export type ChecksumScan = Pick<DamagedRecords, 'found' | 'lookAgain'> & {
   isFailing(): boolean
 }
 
-/** Compares the checksums and the pairs of all records, kind by kind, round after round. */
+/** Compares all records, kind by kind, and then all customers, round after round. */
 export function openChecksumScan(
   resources: readonly Resource[],
   rows: StoredRows,
   damaged: DamagedRecords,
+  requireOwner: RequireOwner,
 ): ChecksumScan {
   let at = 0
+  let ownersAfter = 0n
   let key: RowKey | undefined
   const failing = new Set<string>()
   const nextKind = () => {
@@ -71,6 +75,21 @@ export function openChecksumScan(
       throw error
     }
   }
+  /** Compares the next customers. True if there may be more. */
+  const compareOwners = async () => {
+    const from = ownersAfter
+    ownersAfter = 0n
+    const found = await rows.owners(from, limits.scanRows)
+    for (const { customerId, owner } of found) {
+      await requireOwner(customerId, owner).catch((error: unknown) => {
+        if (!(error instanceof StoreDamaged)) throw error
+      })
+    }
+    const last = found.at(-1)
+    if (last === undefined || found.length < limits.scanRows) return false
+    ownersAfter = last.number
+    return true
+  }
   return {
     found: damaged.found,
     lookAgain: damaged.lookAgain,
@@ -78,9 +97,11 @@ export function openChecksumScan(
     async scanNext() {
       const resource = resources[at]
       if (resource !== undefined) await readNext(resource)
-      if (at < resources.length) return false
-      at = 0
-      return true
+      else if (!(await compareOwners())) {
+        at = 0
+        return true
+      }
+      return false
     },
   }
 }

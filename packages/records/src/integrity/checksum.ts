@@ -1,4 +1,9 @@
 import { crc32 } from 'node:zlib'
+import { isKeyedKind, isSealedKind, type Resource } from '@bursar/contract'
+
+/** Whether bodies in clear have a keyed checksum: those of records to which customers pay. */
+export const isKeyedInClear = (resource: Resource): boolean =>
+  isKeyedKind(resource) && !isSealedKind(resource)
 
 /**
  * The checksum that is stored beside a body. It includes the customer, because some bodies do not

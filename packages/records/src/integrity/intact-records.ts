@@ -1,10 +1,13 @@
-import { fullTable, type Tenant, type View } from '@bursar/contract'
+import { fullTable, type ListView, type Tenant, type View } from '@bursar/contract'
+import type { ReadPage, Selection } from '../records/page.ts'
 import type { CustomerRecords } from '../records.ts'
 import { openInClear, type Seals } from '../sealing/seals.ts'
 import type { DamagedRecords } from './damaged-records.ts'
+import type { RequireOwner } from './require-owner.ts'
 
 /** What an adapter reads. Rejects with a StoreCorrupted if it cannot read. */
-export type ReadRecords = Pick<CustomerRecords, 'page' | 'revision'> & {
+export type ReadRecords = Pick<CustomerRecords, 'revision'> & {
+  page(tenant: Tenant, view: ListView, selection: Selection): Promise<ReadPage>
   /** Not yet compared with its checksum. */
   get(...asked: Parameters<CustomerRecords['get']>): Promise<ReadBody>
 }
@@ -15,12 +18,17 @@ export type ReadBody = Found | undefined
 
 /**
  * Compares each record that a get reads with its checksum. A list does not, which would double its
- * work: the scan finds damage (docs/decisions/0050-stored-bodies-have-checksums.md).
+ * work: the scan finds damage (docs/decisions/0050-stored-bodies-have-checksums.md). A list, and a
+ * get that finds nothing, compare the number that they have found for the customer.
  */
 export function intactRecords(
   records: ReadRecords,
   damaged: DamagedRecords,
   { openOften }: Pick<Seals, 'openOften'>,
+  owners: {
+    readonly require: RequireOwner
+    readonly read: (tenant: Tenant) => Promise<string | undefined>
+  },
 ): Pick<CustomerRecords, 'get' | 'page' | 'revision'> {
   const opened = ({ resource, table }: View, tenant: Tenant, id: string, read: Found) => {
     const stored = { customerId: tenant, id, body: String(read.body), checksum: read.checksum }
@@ -28,6 +36,16 @@ export function intactRecords(
   }
   return {
     ...records,
+    async page(tenant, view, selection) {
+      const page = await records.page(tenant, view, selection)
+      try {
+        await owners.require(tenant, page.owner)
+        return page
+      } catch (error) {
+        page.release?.()
+        throw error
+      }
+    },
     async get(tenant, view, id, includeDeleted) {
       const { kind } = view.resource
       const read = await records.get(tenant, view, id, includeDeleted)
@@ -35,6 +53,7 @@ export function intactRecords(
         // The scan may have found that a part of the record is missing.
         const known = damaged.errorOf(tenant, kind, id)
         if (known !== undefined) throw known
+        await owners.require(tenant, await owners.read(tenant))
         return undefined
       }
       const found = await opened(view, tenant, id, read)

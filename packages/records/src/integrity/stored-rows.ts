@@ -2,13 +2,13 @@ import { fullTable, isSealedKind, type Resource } from '@bursar/contract'
 import type { Dialect } from '../dialect.ts'
 import { positionId } from '../position.ts'
 import type { StorableRecord } from '../records/import.ts'
-import { bytes, isTrue, type NamedRow } from '../row.ts'
-import { customerId, customerNumber } from '../schema/customers.ts'
+import { bytes, isTrue, type NamedRow, text, whole } from '../row.ts'
+import { customerId, customerNumber, ownerOf } from '../schema/customers.ts'
 import { missingTerms, strayTerms } from '../schema/record-terms.ts'
 import { fullOfRecord, memberColumns } from '../schema/tables.ts'
-import { type Seals, sealTerms } from '../sealing/seals.ts'
+import { openInClear, type Seals, sealTerms } from '../sealing/seals.ts'
 import type { Reads } from '../session.ts'
-import { bodyChecksum } from './checksum.ts'
+import { isKeyedInClear } from './checksum.ts'
 
 /** One stored record with everything that the store keeps of it, as an integrity check reads it. */
 export type StoredRow = {
@@ -29,7 +29,7 @@ export type StoredRow = {
   readonly sourceVersion: bigint | null
 }
 
-export type StoredBody = { readonly body: string; readonly checksum: number }
+export type StoredBody = { readonly body: string; readonly fault: string | undefined }
 
 /** The unmasked record as it was imported; undefined if it does not open, or was not opened. */
 type OpenedRow = {
@@ -44,6 +44,9 @@ type OpenBodies = Pick<Seals, 'open'> | undefined
 /** The place of a row in its table, which is read in this order. */
 export type RowKey = Pick<StoredRow, 'customer' | 'deleted' | 'position'>
 
+/** A customer as its table has it. */
+type Owner = { readonly customerId: string; readonly number: bigint; readonly owner: string }
+
 /** How an integrity check reads stored records. */
 export type StoredRows = ReturnType<typeof storedRows>
 
@@ -51,9 +54,9 @@ export type StoredRows = ReturnType<typeof storedRows>
 export function storedRows(
   { rows }: Reads,
   dialect: Dialect,
-  seals: Pick<Seals, 'open' | 'known'>,
+  seals: Pick<Seals, 'open' | 'known' | 'numbers'>,
 ) {
-  const { parameter, listedId } = dialect
+  const { parameter, listedId, tableName } = dialect
   return {
     /** The members of a record as they are stored, if the key of its customer is in memory. */
     membersOf: (
@@ -96,14 +99,28 @@ export function storedRows(
       id: string,
     ): Promise<StoredRow | undefined> => {
       const isOwn = `record.customer = ${customerNumber(dialect, parameter(1, 'text'))}`
-      const text = rowsQuery(
+      const query = rowsQuery(
         resource,
         dialect,
         `where ${isOwn} and ${listedId.is('record', parameter(2, 'uuid'))} limit 1`,
       )
-      const [row] = await rows({ text, values: [customerId, id] })
+      const [row] = await rows({ text: query, values: [customerId, id] })
       return row === undefined ? undefined : await readStoredRow(resource, row, seals)
     },
+    /** Customers after a number, each with its `ownerOf`. */
+    owners: async (number: bigint, rowsMax: number): Promise<readonly Owner[]> => {
+      const found = await rows({
+        text: `select id, number, ${ownerOf('owner')} as owner from ${tableName('customer')} as owner
+          where number > ${parameter(1, 'bigint')} order by number limit ${parameter(2, 'bigint')}`,
+        values: [number, rowsMax],
+      })
+      return found.map((row) => ({
+        customerId: text(row, 'id'),
+        number: whole(row, 'number'),
+        owner: text(row, 'owner'),
+      }))
+    },
+    isOwn: seals.numbers.isOwn,
     /** Ids of records that lack stored terms, or have terms that are not theirs. */
     otherTerms: async (resource: Resource, rowsMax: number): Promise<readonly string[]> => {
       if (resource.terms === undefined) return []
@@ -166,12 +183,26 @@ async function readStoredRow(
         return [column, value == null ? null : String(value)]
       }),
     ),
-    listed: { body: String(row.body), checksum: Number(row.checksum) },
+    listed: await listedOf(resource, row, seals),
     unmasked: await unmaskedOf(resource, row, seals),
     deletedAt: wholeOrNull(row.deleted_at),
     updatedAt: wholeOrNull(row.updated_at),
     sourceVersion: wholeOrNull(row.source_version),
   }
+}
+
+/** A body that takes a key is not compared where none is opened. */
+async function listedOf(
+  resource: Resource,
+  row: NamedRow,
+  seals: OpenBodies,
+): Promise<StoredRow['listed']> {
+  const [customerId, id] = [String(row.customer_id), String(row.id)]
+  const stored = { customerId, id, body: String(row.body), checksum: Number(row.checksum) }
+  const opened = isKeyedInClear(resource)
+    ? await seals?.open(resource, stored)
+    : openInClear(stored)
+  return { body: stored.body, fault: opened && 'fault' in opened ? opened.fault : undefined }
 }
 
 async function unmaskedOf(
@@ -199,12 +230,11 @@ const wholeOrNull = (value: unknown): bigint | null => (typeof value === 'bigint
 
 /** What is wrong with a row by itself, without a rendering of its record. Quotes no value. */
 export function rowFaults({ mask }: Resource, row: StoredRow): string[] {
-  const { listed, unmasked, customerId, deleted } = row
+  const { listed, unmasked, deleted } = row
   const isMasked = mask !== undefined
-  const isIntact = bodyChecksum(customerId, listed.body) === listed.checksum
   const faults: string[] = []
-  if (!isIntact) {
-    faults.push(`${isMasked ? 'the masked body' : 'the body'} does not match its checksum`)
+  if (listed.fault !== undefined) {
+    faults.push(isMasked ? 'the masked body does not match its checksum' : listed.fault)
   }
   if (deleted !== (row.deletedAt !== null))
     faults.push('the mark and the time of its deletion differ')
@@ -222,7 +252,7 @@ export function comesAfter(key: RowKey, earlier: RowKey): boolean {
   return Buffer.compare(key.position, earlier.position) > 0
 }
 
-const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+const shown = /^([0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9]{1,10})$/
 
-/** An id for a message. A damaged id may hold anything, so only a UUID is shown. */
-export const shownId = (id: string): string => (uuid.test(id) ? id : '(damaged id)')
+/** An id for a message. A damaged id may hold anything, so only a UUID or a number is shown. */
+export const shownId = (id: string): string => (shown.test(id) ? id : '(damaged id)')

@@ -1,5 +1,5 @@
 import { type Clock, openPassingCipher } from '@bursar/base'
-import { isSealedKind, type Resource } from '@bursar/contract'
+import { isKeyedKind, isSealedKind, type Resource } from '@bursar/contract'
 import type { Dialect } from '../dialect.ts'
 import {
   type FoundFaults,
@@ -12,6 +12,7 @@ import {
   type SealedRecord,
 } from '../records/import.ts'
 import type { MadeKeys } from '../sealing/customer-keys.ts'
+import { settleOwners, stagedOwners } from '../sealing/customer-numbers.ts'
 import type { Seals } from '../sealing/seals.ts'
 import { settleKeys } from '../sealing/settle-keys.ts'
 import { holds, type Session, type StagedValue } from '../session.ts'
@@ -134,7 +135,7 @@ async function openLoad(deps: LoadDeps, resource: Resource): Promise<RecordLoad>
         if (within.faultCount > 0) return refused(await allFaults(session, options))
         let left: Left | undefined
         const leave = async () => {
-          if (isSealedKind(resource) && !options.dryRun) {
+          if (isKeyedKind(resource) && !options.dryRun) {
             await settleKeys(session, { dialect, seals, clock }, resource, made)
           }
           return await leaveChanging(session, resource, { dialect, seals, merge, repeats })
@@ -146,7 +147,10 @@ async function openLoad(deps: LoadDeps, resource: Resource): Promise<RecordLoad>
             if (options.reject === undefined) left = await leave()
           },
           add: async () => {
-            if (!options.dryRun) await session.run(merge.addCustomers)
+            if (options.dryRun) return
+            const added = await session.rows({ text: merge.addCustomers })
+            const owners = await session.rows({ text: stagedOwners(dialect) })
+            await settleOwners(session, { dialect, numbers: seals.numbers }, owners, added)
           },
           hold: async () => {
             if (!options.dryRun) await session.run(merge.held.hold)

@@ -2,7 +2,8 @@ import type { Clock } from '@bursar/base'
 import type { Dialect } from '../dialect.ts'
 import type { OperatorRecords } from '../records.ts'
 import { optionalWhole, whole } from '../row.ts'
-import { noteOneDue } from '../schema/customers.ts'
+import { noteOneDue, ownerOf } from '../schema/customers.ts'
+import { type CustomerNumbers, settleOwners } from '../sealing/customer-numbers.ts'
 import type { Transact } from '../session.ts'
 
 /**
@@ -14,13 +15,16 @@ export function openNoteConsumed(
   transact: Transact,
   dialect: Dialect,
   clock: Clock,
+  numbers: CustomerNumbers,
 ): OperatorRecords['noteConsumed'] {
   const { tableName, parameter, forUpdate } = dialect
   const [customer, event] = [tableName('customer'), tableName('fee_event')]
   const id = parameter(1, 'text')
   const number = parameter(1, 'integer')
-  const add = `insert into ${customer} (id) values (${id}) on conflict (id) do nothing`
-  const lock = `select number, changes from ${customer} where id = ${id} ${forUpdate('wait')}`
+  const add = `insert into ${customer} (id) values (${id}) on conflict (id) do nothing
+    returning id`
+  const lock = `select id, number, changes, ${ownerOf('owner')} as owner
+    from ${customer} as owner where id = ${id} ${forUpdate('wait')}`
   const last = `select stored_at from ${event} where customer = ${number}
     order by change desc limit 1`
   const insert = `insert into ${event} (customer, change, id, stored_at)
@@ -33,11 +37,12 @@ export function openNoteConsumed(
     on conflict (customer, kind) do update set changed_at = excluded.changed_at`
   const due = noteOneDue(dialect)
   return ({ id: feeId, customerId }, deadline) =>
-    transact(async ({ rows }) => {
+    transact(async (session) => {
       const run = async (text: string, values: readonly (string | bigint)[]) =>
-        (await rows({ text, values, prepare: true }))[0]
-      await run(add, [customerId])
+        (await session.rows({ text, values, prepare: true }))[0]
+      const isNew = await run(add, [customerId])
       const owner = (await run(lock, [customerId])) ?? {}
+      await settleOwners(session, { dialect, numbers }, [owner], isNew ? [isNew] : [])
       const [owned, change] = [whole(owner, 'number'), whole(owner, 'changes') + 1n]
       const before = optionalWhole((await run(last, [owned])) ?? { stored_at: null }, 'stored_at')
       // The times of a kind never fall, whatever the clock says.

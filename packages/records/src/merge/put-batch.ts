@@ -1,10 +1,11 @@
-import { isSealedKind, type RecordFaultCode, type Resource } from '@bursar/contract'
+import { isKeyedKind, type RecordFaultCode, type Resource } from '@bursar/contract'
 import type { Dialect } from '../dialect.ts'
 import type { SealedRecord } from '../records/import.ts'
 import { isMet, type PutOutcome, type SealedPut } from '../records/put.ts'
 import { currentVersionOf, findQuery, versionOf, versionSecret } from '../records/stored-record.ts'
 import { isTrue, type NamedRow, text, whole } from '../row.ts'
-import type { Form } from '../sealing/customer-key-rows.ts'
+import { settleOwners, stagedOwners } from '../sealing/customer-numbers.ts'
+import type { Seals } from '../sealing/seals.ts'
 import { isStale, noteForms, otherKeys } from '../sealing/staged-keys.ts'
 import type { Session, StagedValue, Value } from '../session.ts'
 import { CustomersLocked, KeysReplaced } from '../unavailable.ts'
@@ -43,6 +44,7 @@ export function putStatements(resource: Resource, dialect: Dialect) {
     contents: `select line, id, full_checksum as checksum, deleted_at, source_version,
       ${versionSecret(dialect, 'staged.customer')} from staged`,
     numberStaged: numberStaged(dialect),
+    owners: stagedOwners(dialect),
     stageLosers: stageLosers(resource, dialect),
     find: findQuery(resource, dialect, dialect.keys.from),
   }
@@ -81,8 +83,8 @@ type Batch = {
   readonly requests: readonly SealedPut[]
   readonly outcomes: PutOutcomes
   readonly now: bigint
-  /** The form of the bodies that it stores. */
-  readonly form: Form
+  /** The form of the bodies that it stores, and whose they are. */
+  readonly seals: Pick<Seals, 'form' | 'numbers'>
   readonly origins: readonly Noted[]
   readonly fileOf: readonly number[]
 }
@@ -100,14 +102,14 @@ export async function putBatch(
   { session, locks }: Pick<Batch, 'session' | 'locks'>,
   statements: PutStatements,
   requests: readonly SealedPut[],
-  { now, form }: Pick<Batch, 'now' | 'form'>,
+  { now, seals }: Pick<Batch, 'now' | 'seals'>,
 ): Promise<PutOutcomes> {
   const outcomes: PutOutcomes = requests.map(() => undefined)
   const origins = originsOf(requests)
-  const batch = { session, locks, statements, requests, outcomes, now, form, ...origins }
+  const batch = { session, locks, statements, requests, outcomes, now, seals, ...origins }
   if (locks.wait !== undefined) await waitForOthers(batch, locks.wait)
   let places: readonly number[] = []
-  let held: readonly Promise<unknown>[] | undefined
+  let held: Held | undefined
   let sent: Sent | undefined
   await mergeInOrder({
     holdsAll: true,
@@ -128,13 +130,12 @@ export async function putBatch(
 }
 
 /** What the steps before `store` have sent. */
-type Sent = {
+type Sent = Held & {
   /** A row for each record that changes something. */
   readonly changing: Promise<readonly NamedRow[]>
   /** What the versions of the records are made of. */
   readonly contents: Promise<readonly NamedRow[]>
   readonly otherKeys: Promise<readonly NamedRow[]>
-  readonly all: readonly Promise<unknown>[]
 }
 
 const run = ({ session }: Batch, sql: string, values: readonly Value[] = []) =>
@@ -223,13 +224,21 @@ function stage(batch: Batch, places: readonly number[]): readonly Promise<unknow
   return sent
 }
 
+type Held = {
+  /** The customers of the staged records, and those of them that the batch has added. */
+  readonly owners: Promise<readonly NamedRow[]>
+  readonly added: Promise<readonly NamedRow[]>
+  readonly all: readonly Promise<unknown>[]
+}
+
 /** Stages records, adds their customers, and holds their values. */
-function hold(batch: Batch, places: readonly number[]): readonly Promise<unknown>[] {
+function hold(batch: Batch, places: readonly number[]): Held {
   const { statements, locks } = batch
   const { merge } = statements
   const sent = [...stage(batch, places)]
-  if (locks.hasNew()) {
-    sent.push(run(batch, merge.addCustomers))
+  const hasNew = locks.hasNew()
+  const added = hasNew ? run(batch, merge.addCustomers) : Promise.resolve([])
+  if (hasNew) {
     const ids = customersOf(places.map((place) => requestAt(batch, place)))
     // Another merge may have added one of them by now, and hold it.
     sent.push(
@@ -239,20 +248,21 @@ function hold(batch: Batch, places: readonly number[]): readonly Promise<unknown
     )
     sent.push(run(batch, statements.numberStaged))
   }
+  const owners = run(batch, statements.owners)
   sent.push(run(batch, merge.held.hold))
-  return sent
+  return { owners, added, all: [...sent, added, owners] }
 }
 
 /** Drops the records that are stored as they are, and reads what is needed of the others. */
-function leave(batch: Batch, held: readonly Promise<unknown>[]): Sent {
-  const { statements, session, form } = batch
+function leave(batch: Batch, held: Held): Sent {
+  const { statements, session, seals } = batch
   const { resource, dialect } = statements
   const dropped = statements.leave.map((sql) => run(batch, sql))
   const changing = run(batch, statements.remaining)
   const contents = run(batch, statements.contents)
-  const keys = isSealedKind(resource) ? otherKeys(session, dialect, form) : Promise.resolve([])
-  const all = [...held, ...dropped, changing, contents, keys]
-  return { changing, contents, otherKeys: keys, all }
+  const keys = isKeyedKind(resource) ? otherKeys(session, dialect, seals.form) : Promise.resolve([])
+  const all = [...held.all, ...dropped, changing, contents, keys]
+  return { ...held, changing, contents, otherKeys: keys, all }
 }
 
 /** Leaves out what conflicts, and stores the rest. */
@@ -260,9 +270,12 @@ async function store(batch: Batch, places: readonly number[], sent: Sent): Promi
   const left = await leaveConflicts(batch, places, sent.all)
   const isLeft = new Set(left)
   const rows = (await sent.changing).filter((row) => isLeft.has(placeOf(row)))
+  const { dialect } = batch.statements
+  const { numbers } = batch.seals
+  await settleOwners(batch.session, { dialect, numbers }, await sent.owners, await sent.added)
   const others = await sent.otherKeys
   if (others.some(isStale)) throw new KeysReplaced()
-  await noteForms(batch.session, batch.statements.dialect, others)
+  await noteForms(batch.session, dialect, others)
   await storeChanging(batch, rows, await sent.contents, left.length < places.length)
   await noteUnchanged(batch, left)
 }

@@ -47,6 +47,12 @@ export type Page = PageRows & {
   readonly revision: Revision
 }
 
+/** A page as an engine reads it, with the number of its customer. */
+export type ReadPage = Page & {
+  /** See `ownerOf`. Undefined for a customer that never had a record. */
+  readonly owner: string | undefined
+}
+
 export type ColumnFilter = { readonly column: string; readonly values: readonly string[] }
 
 /** Whether a value names at most one record of a customer, deleted records included. */

@@ -7,14 +7,15 @@ type Names = Pick<Dialect, 'tableName'>
  * number is never used again. A restored backup may give it to another customer, so each statement
  * takes it from the id, and no process remembers it. `changes` counts the versions that were stored
  * for the customer, of all kinds: each has the next number in its column `change`. `event_secret`
- * hides these numbers in the ids of events.
+ * hides these numbers in the ids of events. `binding` proves that the number is that of the id.
  */
 export const createCustomerTable = ({ types, tableName, rowTableOptions, protect }: Dialect) => `
 create table ${tableName('customer')} (
   changes ${types.integer} not null default 0,
   number ${types.customerSequence},
   id ${types.key} not null unique,
-  event_secret ${types.secret}
+  event_secret ${types.secret},
+  binding text not null default ''
 )${rowTableOptions};
 create index customer_by_text on ${tableName('customer')} (lower(id), number);
 ${protect('customer', 'id')}`
@@ -46,6 +47,14 @@ export const customerNumber = ({ tableName }: Names, id: string): string =>
 export const customerId = ({ tableName }: Names, number: string): string =>
   `(select id from ${tableName('customer')} where number = ${number})`
 
+/** The number of a customer with its binding, as an expression over its row. */
+export const ownerOf = (row: string): string =>
+  `cast(${row}.number as text) || ' ' || ${row}.binding`
+
+/** The same of the customer with a number. */
+export const ownerWith = ({ tableName }: Names, number: string): string =>
+  `(select ${ownerOf('owner')} from ${tableName('customer')} as owner where owner.number = ${number})`
+
 /** Counts the staged records as versions of their customers, after they were stored. */
 export const countChanges = ({ tableName }: Names): string =>
   `update ${tableName('customer')} as counted set changes = counted.changes + stored.records
@@ -69,4 +78,4 @@ export const noteOneDue = ({ tableName, parameter }: Pick<Dialect, 'tableName' |
 export const addCustomers = ({ tableName }: Names): string =>
   `insert into ${tableName('customer')} (id)
    select distinct customer_id from staged where customer is null order by customer_id
-   on conflict (id) do nothing`
+   on conflict (id) do nothing returning id`

@@ -1,4 +1,5 @@
 import {
+  bindNumber,
   type Clock,
   type CustomerKey,
   type Keyring,
@@ -47,6 +48,7 @@ export function openStoredKeys(deps: StoredKeysDeps): CustomerKeySource {
     return keys && withoutDestroyed(keys, deps)
   }
   return {
+    ...openBindings(deps),
     find: (customer, isFresh) => find(customer, isFresh ? 'fresh' : undefined),
     ensure: async (customer) =>
       (await find(customer, 'fresh')) ??
@@ -188,3 +190,17 @@ export async function insertKeys(
 }
 
 const KEYS_TOGETHER = 500
+
+/** Makes bindings with the keys of a store. */
+export const openBindings = ({
+  keyring,
+}: Pick<KeyMaking, 'keyring'>): Pick<CustomerKeySource, 'bindingOf'> => ({
+  bindingOf: async (customer, number, keyId) => {
+    const keys = await keyring()
+    if (keyId === undefined) return bindNumber(keys.current('customer-number'), customer, number)
+    // Another process may have made the key since this one has read them.
+    if (keys.byId(keyId) === undefined) await keys.reload()
+    const key = keys.byId(keyId)
+    return key?.purpose === 'customer-number' ? bindNumber(key, customer, number) : undefined
+  },
+})

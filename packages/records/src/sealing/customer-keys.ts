@@ -24,6 +24,11 @@ export type CustomerKeySource = {
   ensure(customer: Tenant): Promise<CustomerKeys>
   /** A key that is stored nowhere yet. */
   make(customer: Tenant): Promise<NewCustomerKey>
+  /**
+   * What binds a number to the customer, with the current key or the one that has this id.
+   * Undefined if there is no such key.
+   */
+  bindingOf(customer: Tenant, number: bigint, keyId?: string): Promise<string | undefined>
 }
 
 /** A new key, and the same as a merge stores it together with the first bodies. */
@@ -75,5 +80,6 @@ export function keepKeys(
     },
     ensure: (customer) => once(customer, () => source.ensure(customer)),
     make: source.make,
+    bindingOf: source.bindingOf,
   }
 }

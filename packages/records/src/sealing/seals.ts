@@ -10,7 +10,7 @@ import {
   openTimeSlices,
   sealBody,
 } from '@bursar/base'
-import { asTenant, isSealedKind, type Resource } from '@bursar/contract'
+import { asTenant, isKeyedKind, isSealedKind, type Resource } from '@bursar/contract'
 import { bodyChecksum } from '../integrity/checksum.ts'
 import type { SealedRecord, StorableRecord } from '../records/import.ts'
 import { addPrivateTerms } from '../records/terms.ts'
@@ -27,6 +27,7 @@ import {
   keepKeys,
   type MadeKeys,
 } from './customer-keys.ts'
+import { type CustomerNumbers, openCustomerNumbers } from './customer-numbers.ts'
 import { keepOpenedBodies, type OpenedBodies, type StoredBody } from './opened-bodies.ts'
 
 const limits = limitsOf({
@@ -68,6 +69,7 @@ export type Seals = {
   forgetAll(): void
   /** The keys, for another process that may not open them. */
   readonly keys: CustomerKeySource
+  readonly numbers: CustomerNumbers
 }
 
 /** How a process seals, and where its keys come from. */
@@ -121,7 +123,7 @@ export function openSeals({ source, metrics, ...deps }: SealsDeps): Seals {
     return counted('missing_key', isDestroyed ? KEY_DESTROYED : KEY_MISSING)
   }
   const open = (resource: Resource, stored: StoredBody, kept?: OpenedBodies) => {
-    if (!isSealedKind(resource)) return openInClear(stored)
+    if (!isKeyedKind(resource)) return openInClear(stored)
     const key = keyFor(stored.body, keys.known(stored.customerId))
     if (key === undefined) return openAgain(resource, stored)
     const known = kept?.find(key, resource.kind, stored)
@@ -134,11 +136,12 @@ export function openSeals({ source, metrics, ...deps }: SealsDeps): Seals {
   return {
     form,
     keys,
+    numbers: openCustomerNumbers(keys),
     known: (customerId) => keys.known(customerId)?.current,
     forget: keys.forget,
     forgetAll: keys.forgetAll,
     seal: (resource, record, made) => {
-      if (!isSealedKind(resource)) return inClear(record)
+      if (!isKeyedKind(resource)) return inClear(record)
       const { customerId } = record
       const found = keys.known(customerId)?.current ?? made?.get(customerId)?.key
       if (found !== undefined) return sealRecord(found, form, resource, record)
@@ -210,13 +213,14 @@ export function sealRecord(
   resource: Resource,
   given: StorableRecord,
 ): SealedRecord {
-  if (!isSealedKind(resource)) return inClear(given)
+  if (!isKeyedKind(resource)) return inClear(given)
   const { full, privateTerms: _, ...rest } = given
-  const record = { ...rest, members: sealTerms(key, resource, given) }
+  const isHidden = isSealedKind(resource)
+  const record = isHidden ? { ...rest, members: sealTerms(key, resource, given) } : rest
   const { kind } = resource
   const { customerId, id } = record
   const digest = digestOf(key, kind, id, full)
-  const stored = inForm(form, key, { customerId, kind, id, digest }, full)
+  const stored = inForm(isHidden ? form : 'clear', key, { customerId, kind, id, digest }, full)
   return { ...record, stored, checksum: digest, keyId: key.id }
 }
 

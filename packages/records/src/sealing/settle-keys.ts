@@ -1,5 +1,5 @@
 import { type Clock, type CustomerKey, digestOf } from '@bursar/base'
-import { asTenant, type Resource } from '@bursar/contract'
+import { asTenant, isSealedKind, type Resource } from '@bursar/contract'
 import type { Dialect } from '../dialect.ts'
 import { type NamedRow, text } from '../row.ts'
 import type { Session } from '../session.ts'
@@ -48,11 +48,12 @@ export async function settleKeys(
 async function resealStaged(
   { rows }: Session,
   { dialect, seals }: Deps,
-  { kind }: Resource,
+  resource: Resource,
   { old, current }: { readonly old: CustomerKey; readonly current: CustomerKey },
 ): Promise<void> {
   const { customerId } = current
   const { parameter, list } = dialect
+  const form = isSealedKind(resource) ? seals.form : 'clear'
   for (let after = -1n; ; ) {
     const found = await rows({
       text: `select sequence, id, full_body, full_checksum from staged_line
@@ -63,7 +64,7 @@ async function resealStaged(
     })
     const last = found.at(-1)
     if (last === undefined) return
-    const sealed = found.map((row) => sealAgain(row, kind, seals.form, { old, current }))
+    const sealed = found.map((row) => sealAgain(row, resource.kind, form, { old, current }))
     await rows({
       text: `update staged_line set full_body = again.body, full_checksum = again.digest,
           key_id = ${parameter(4, 'text')}

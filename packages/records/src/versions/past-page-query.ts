@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
-import { fullTable, isSealedKind, type Resource } from '@bursar/contract'
+import { fullTable, isKeyedKind, isSealedKind, type Resource } from '@bursar/contract'
 import { type Dialect, openParameters, type Parameters } from '../dialect.ts'
 import type { PastSelection } from '../records/history.ts'
 import { bySelectivity, namesOneRecord, rangeOf } from '../records/page.ts'
-import { customerNumber } from '../schema/customers.ts'
+import { customerNumber, ownerWith } from '../schema/customers.ts'
 import { filterValue } from '../schema/tables.ts'
 import type { Statement } from '../session.ts'
 
@@ -151,12 +151,12 @@ const shownTable = (resource: Resource, view: PastView): string =>
 
 /**
  * The column `body` of the version of the time, and the `checksum` of a replaced one, or of each
- * one that may be sealed.
+ * one that takes a key.
  */
 function contentOf({ resource, view }: PastPage, isCurrent: string, current: string): string {
   const isMasked = view === 'customer' && resource.mask !== undefined
   const [body, checksum] = isMasked ? ['masked', 'masked_checksum'] : ['body', 'checksum']
-  const ofCurrent = showsSealed(resource, view) ? `${current}.checksum` : 'null'
+  const ofCurrent = showsKeyed(resource, view) ? `${current}.checksum` : 'null'
   return `
         case when ${isCurrent} then ${current}.body else past.${body} end as body,
         case when ${isCurrent} then ${ofCurrent} else past.${checksum} end as checksum`
@@ -166,15 +166,15 @@ function contentOf({ resource, view }: PastPage, isCurrent: string, current: str
 const bodyWithMembers = (resource: Resource): 'masked' | 'body' =>
   isSealedKind(resource) ? 'masked' : 'body'
 
-/** Whether the bodies of a page may be sealed. */
-export const showsSealed = (resource: Resource, view: PastView): boolean =>
-  view === 'full' && isSealedKind(resource)
+/** Whether it takes a key to open the bodies of a page, or to compare them. */
+export const showsKeyed = (resource: Resource, view: PastView): boolean =>
+  isKeyedKind(resource) && (view === 'full' || !isSealedKind(resource))
 
 /** `kept_since` is read with the page, so that no pruning falls between the two. */
 function pageColumns({ resource, view, dialect, customer }: PastPage): string {
   const { kind } = resource
   const { joined, longText, lastPositions, tableName, hex } = dialect
-  const positions = showsSealed(resource, view)
+  const positions = showsKeyed(resource, view)
     ? `${joined(hex('position'), ',')} as positions,`
     : ''
   return `
@@ -183,6 +183,7 @@ function pageColumns({ resource, view, dialect, customer }: PastPage): string {
       ${lastPositions} as last_positions, count(checksum) as replaced,
       ${joined(`coalesce(cast(checksum as text), '')`, ',')} as checksums,
       ${joined('octet_length(body)', ',')} as lengths,
+      ${ownerWith(dialect, customer)} as owner,
       (select at from ${tableName('kept_since')}
         where customer = ${customer} and kind = '${kind}') as kept_since`
 }

@@ -2,6 +2,7 @@ import { pageBuffers } from '@bursar/base'
 import type { Resource, Tenant } from '@bursar/contract'
 import type { Dialect } from '../dialect.ts'
 import { bodyChecksums } from '../integrity/checksum.ts'
+import type { RequireOwner } from '../integrity/require-owner.ts'
 import { POSITION_BYTES, positionId } from '../position.ts'
 import { type PastSelection, PastUnknown } from '../records/history.ts'
 import type { PageRows } from '../records/page.ts'
@@ -10,7 +11,7 @@ import { bytes, type NamedRow, optionalText, optionalWhole, text, whole } from '
 import type { Seals } from '../sealing/seals.ts'
 import type { Reads } from '../session.ts'
 import { StoreDamaged } from '../unavailable.ts'
-import { type PastView, pastPageQuery, showsSealed } from './past-page-query.ts'
+import { type PastView, pastPageQuery, showsKeyed } from './past-page-query.ts'
 
 /** Reads the row of a past page, as `pastPageQuery` has it. */
 export type ReadPastRow = (asked: AskedPastPage) => Promise<NamedRow>
@@ -38,9 +39,11 @@ export const pastRowReader =
 export const openPastPages = (
   readRow: ReadPastRow,
   seals: Pick<Seals, 'openInTurn'>,
+  requireOwner: RequireOwner,
 ): Pick<OperatorRecords, 'pageAsOf'> => ({
   pageAsOf: async (resource, tenant, view, selection) => {
     const row = await readRow({ resource, tenant, view, selection })
+    await requireOwner(tenant, optionalText(row, 'owner'))
     const keptSince = optionalWhole(row, 'kept_since')
     if (keptSince !== undefined && selection.asOf < keptSince) {
       throw new PastUnknown(resource.kind, keptSince)
@@ -51,11 +54,11 @@ export const openPastPages = (
     const storedLengths = (optionalText(row, 'lengths') ?? '').split(',').map(Number)
     const isComplete = Number(whole(row, 'bodies')) === found
     if (!isComplete) throw notAsStored(resource)
-    const isSealed = showsSealed(resource, view)
-    const isCompared = !isSealed && whole(row, 'replaced') > 0n
+    const isKeyed = showsKeyed(resource, view)
+    const isCompared = !isKeyed && whole(row, 'replaced') > 0n
     const [damaged] = isCompared ? damagedIds(tenant, stored, storedLengths, row) : []
     if (damaged !== undefined) throw notAsStored(resource, damaged)
-    const { items, lengths } = isSealed
+    const { items, lengths } = isKeyed
       ? await openPage(resource, tenant, bodiesOf(stored, storedLengths), row, seals)
       : { items: stored, lengths: storedLengths }
     const more = found > selection.limit
@@ -89,7 +92,7 @@ async function openPage(
   const opened: string[] = []
   for (const [at, bytes] of bodies.entries()) {
     const id = positionId(Buffer.from(positions[at] ?? '', 'hex'))
-    const body = Buffer.from(bytes).toString('latin1')
+    const body = Buffer.from(bytes).toString()
     const found = await openInTurn(resource, {
       customerId,
       id,

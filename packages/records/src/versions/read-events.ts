@@ -1,6 +1,7 @@
 import { largest, smallest } from '@bursar/base'
 import { eventKinds, eventTypeOf } from '@bursar/contract'
 import { type Dialect, openParameters, type Parameters } from '../dialect.ts'
+import type { RequireOwner } from '../integrity/require-owner.ts'
 import { eventActions, eventNumbers } from '../records/event-actions.ts'
 import {
   allNumbers,
@@ -14,14 +15,22 @@ import {
   type StoredEvent,
 } from '../records/events.ts'
 import { bytes, isTrue, type NamedRow, optionalWhole, text, whole } from '../row.ts'
-import { customerNumber } from '../schema/customers.ts'
+import { customerNumber, ownerOf } from '../schema/customers.ts'
 import type { Reads, Statement } from '../session.ts'
 import { type Branch, branchesOf } from './event-branches.ts'
 
 /** Reads the events of a customer, over sessions that see its records. */
-export function readEvents({ rows }: Reads, dialect: Dialect, customerId: string): CustomerEvents {
-  const read = async (asked: AskedEvents) =>
-    readRows(await rows(eventsQuery(dialect, customerId, asked)))
+export function readEvents(
+  { rows }: Reads,
+  dialect: Dialect,
+  customerId: string,
+  requireOwner: RequireOwner,
+): CustomerEvents {
+  const read = async (asked: AskedEvents) => {
+    const found = await rows(eventsQuery(dialect, customerId, asked))
+    await requireOwner(customerId, found[0] && text(found[0], 'owner'))
+    return readRows(found)
+  }
   return {
     page: async ({ kinds, order, after, range, filter, limit }) => {
       const asked = { kinds, order, filter, limit }
@@ -130,6 +139,7 @@ function eventsQuery(dialect: Dialect, customerId: string, asked: AskedEvents): 
   return {
     text: `
       select event.*, kept.at as kept_since, owner.changes, owner.event_secret,
+        ${ownerOf('owner')} as owner,
         ${isReplica} as is_replica,
         (select max(pruned) from ${tableName('kept_since')} where customer = ${customer}) as pruned
       from ${tableName('customer')} as owner

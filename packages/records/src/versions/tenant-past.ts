@@ -1,5 +1,6 @@
 import type { Resource } from '@bursar/contract'
 import type { Dialect } from '../dialect.ts'
+import type { RequireOwner } from '../integrity/require-owner.ts'
 import type { CustomerRecords } from '../records.ts'
 import type { Seals } from '../sealing/seals.ts'
 import type { TenantReads } from '../session.ts'
@@ -10,6 +11,7 @@ type TenantSessions = {
   readonly dialect: Dialect
   readonly ofTenant: TenantReads
   readonly seals: Pick<Seals, 'openInTurn'>
+  readonly requireOwner: RequireOwner
 }
 
 /** What a customer may read of its past. */
@@ -17,17 +19,18 @@ export function openTenantPast({
   dialect,
   ofTenant,
   seals,
+  requireOwner,
 }: TenantSessions): Pick<CustomerRecords, 'pageAsOf' | 'events'> {
   return {
     pageAsOf: (tenant, { resource, table }, selection) => {
       const reads = ofTenant(tenant, { kind: resource.kind, until: selection.asOf })
-      const { pageAsOf } = openPastPages(pastRowReader(reads, dialect), seals)
+      const { pageAsOf } = openPastPages(pastRowReader(reads, dialect), seals, requireOwner)
       const view = isListed(resource, table) ? 'customer' : 'full'
       return pageAsOf(resource, tenant, view, selection)
     },
     events: (tenant, isFresh) => {
       const reads = ofTenant(tenant, isFresh === true ? 'fresh' : undefined)
-      return readEvents(reads, dialect, tenant)
+      return readEvents(reads, dialect, tenant, requireOwner)
     },
   }
 }

@@ -6,8 +6,8 @@ import {
   type KeyRange,
   lastChange,
   laterStatement,
-  type Page,
   type ReadBody,
+  type ReadPage,
   type ReadRecords,
   rangeOf,
   readLastChange,
@@ -99,7 +99,7 @@ type AskedPage = {
 }
 
 /** Reads a page into lent memory. The caller holds a transaction, so the page is of one moment. */
-export function readPage(statement: StatementSync, asked: AskedPage): Page {
+export function readPage(statement: StatementSync, asked: AskedPage): ReadPage {
   const { customer, parameters, selection, isRange } = asked
   let { range } = asked
   let [body, used, rows] = [pageBuffers.lend(0), 0, 0]
@@ -128,7 +128,9 @@ export function readPage(statement: StatementSync, asked: AskedPage): Page {
     if (!more || rows >= selection.limit || last === undefined) {
       const items = body.subarray(0, used)
       const release = () => pageBuffers.takeBack(items)
-      return { items, release, rows, last, more, revision: readLastChange(row.revision) }
+      const revision = readLastChange(row.revision)
+      const owner = typeof row.owner === 'string' ? row.owner : undefined
+      return { items, release, rows, last, more, revision, owner }
     }
     range = selection.order === 'ASC' ? { ...range, low: last } : { ...range, high: last }
   }

@@ -6,6 +6,7 @@ import {
   filterValue,
   lastChange,
   namesOneRecord,
+  ownerWith,
   type Selection,
 } from '@bursar/records'
 import { dialect } from '../dialect.ts'
@@ -104,7 +105,8 @@ const bothStates = ({ table }: Resource): Branches => ({
 const pageSize = ':limit + 0'
 
 const revisionOf = (kind: string): string =>
-  `(select ${lastChange} from revision where customer = ${tenant} and kind = '${kind}') as revision`
+  `(select ${lastChange} from revision where customer = ${tenant} and kind = '${kind}') as revision,
+    ${ownerWith(dialect, tenant)} as owner`
 
 const inRange = 'position > :low and position < :high'
 

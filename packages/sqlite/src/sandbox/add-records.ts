@@ -11,10 +11,14 @@ import {
   memberColumns,
   type NewRecords,
   noteOneDue,
+  openBindings,
+  openCustomerNumbers,
+  ownerOf,
   type Session,
   type StagedValue,
   sealRecord,
   selectValues,
+  settleOwners,
   stagedValues,
   termRowsOf,
   termTable,
@@ -30,7 +34,7 @@ export async function addRecords(
   now: bigint,
   sealing: KeyMaking,
 ): Promise<void> {
-  const customers = await addCustomers(session, added)
+  const customers = await addCustomers(session, added, sealing)
   for (const { resource, records } of added) {
     const { kind } = resource
     const owners = [...customers].filter(([id]) =>
@@ -125,13 +129,17 @@ const termColumns = ['term', 'scope', 'sort', 'since', 'position', 'customer']
 type Customer = { readonly number: bigint; changes: bigint }
 
 /** Adds the customers of records, and returns each by its id, for this transaction. */
-async function addCustomers({ rows }: Session, added: readonly NewRecords[]) {
+async function addCustomers(session: Session, added: readonly NewRecords[], sealing: KeyMaking) {
+  const { rows } = session
+  const numbers = openCustomerNumbers(openBindings(sealing))
   const ids = new Set(added.flatMap(({ records }) => records.map(({ customerId }) => customerId)))
   const customers = new Map<string, Customer>()
   for (const id of ids) {
-    await rows({ text: 'insert or ignore into customer (id) values ($1)', values: [id] })
-    const text = 'select number, changes from customer where id = $1'
+    const into = 'insert into customer (id) values ($1) on conflict (id) do nothing returning id'
+    const isNew = await rows({ text: into, values: [id] })
+    const text = `select id, number, changes, ${ownerOf('owner')} as owner from customer as owner where id = $1`
     const [row = {}] = await rows({ text, values: [id] })
+    await settleOwners(session, { dialect, numbers }, [row], isNew)
     customers.set(id, { number: whole(row, 'number'), changes: whole(row, 'changes') })
   }
   return customers

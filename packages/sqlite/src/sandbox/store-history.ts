@@ -14,6 +14,8 @@ import {
   mergeStaged,
   mergeStatements,
   type NamedRow,
+  openBindings,
+  openCustomerNumbers,
   openRename,
   openWith,
   type SandboxHistory,
@@ -21,6 +23,8 @@ import {
   type Session,
   type StorableRecord,
   sealRecord,
+  settleOwners,
+  stagedOwners,
   stagedRows,
   stagingOfAll,
   text,
@@ -45,6 +49,7 @@ export async function storeHistory(
     assert(key !== undefined, 'the keys of a sandbox open')
     return key
   }
+  const numbers = openCustomerNumbers(openBindings(sealing))
   const revisions: NamedRow[] = []
   const staging = stagingOfAll(resources, dialect)
   const rowOf = stagedRows(staging)
@@ -63,7 +68,9 @@ export async function storeHistory(
     )
     await session.stage(staging, rows)
     const merge = statementsOf(resource)
-    await session.run(merge.addCustomers)
+    const added = await session.rows({ text: merge.addCustomers })
+    const owners = await session.rows({ text: stagedOwners(dialect) })
+    await settleOwners(session, { dialect, numbers }, owners, added)
     const seals: Pick<Seals, 'open'> = {
       open: (_resource, stored) => {
         const body = openWith(keyOf(stored.customerId), resource, stored)
