@@ -305,7 +305,7 @@ aboutFiles('a file', () => {
 
   test('lets the event loop go on while another process holds the file, then answers or rejects', async (t) => {
     const { place } = await newStore(t)
-    const [store, patient] = [100, 60_000].map((writeMs) =>
+    const [store, patient] = [2000, 60_000].map((writeMs) =>
       openSqliteCredentials(place.where, { writeMs }),
     )
     assert.ok(store !== undefined && patient !== undefined)

@@ -16,7 +16,7 @@ test('docs/oauth.md names every endpoint', async (t) => {
 test('docs/oauth.md names every command and flag', () => {
   const withCredentials = () => Promise.reject(new Error('not opened'))
   const deps = { withCredentials, reveal: async () => {}, print: () => undefined }
-  const common = ['--database', '--config', '--json']
+  const common = ['--audit-head', '--database', '--config', '--json']
   for (const group of [clientCommand(deps), keysCommand(deps)]) {
     for (const command of group.commands) {
       assert(page.includes(`${group.name()} ${command.name()}`), command.name())
