@@ -3,7 +3,10 @@ import { after, before, describe, test } from 'node:test'
 import { type ListOperation, lists } from '@bursar/contract'
 import type { Selection } from '@bursar/records'
 import { firstPage } from '../../../test/support/selection.ts'
+import { fiatAccount } from '../../contract/src/resources/fiat-account.ts'
+import { unpairedQuery } from '../../records/src/integrity/stored-rows.ts'
 import { openPlans, type Plans } from '../../records/test/support/sqlite-plans.ts'
+import { dialect } from '../src/dialect.ts'
 import { pageQuery } from '../src/records/page-query.ts'
 
 let plans: Plans
@@ -113,3 +116,12 @@ for (const operation of lists) {
     })
   })
 }
+
+test('an unmasked record seeks its masked one by id, however many its customer has', () => {
+  const { resource } = fiatAccount
+  const plan = plans.explain(unpairedQuery(resource, dialect))
+  assert.ok(
+    plan.includes(`SEARCH record USING COVERING INDEX ${resource.table}_by_id (<expr>=?)`),
+    plan.join('\n'),
+  )
+})

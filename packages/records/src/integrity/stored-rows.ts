@@ -158,11 +158,14 @@ function rowsQuery(resource: Resource, dialect: Dialect, tail: string): string {
     ${tail}`
 }
 
-/** Selects the ids of unmasked records, of a kind with a mask, whose masked record is missing. */
+/**
+ * Selects the ids of unmasked records, of a kind with a mask, whose masked record is missing. By its
+ * customer, SQLite would seek it among all records of the customer; a sum has no index.
+ */
 export const unpairedQuery = (resource: Resource, { tableName, listedId }: Dialect): string => `
   select unmasked.id from ${tableName(fullTable(resource))} as unmasked
   where not exists (select 1 from ${tableName(resource.table)} as record
-    where record.customer = unmasked.customer
+    where record.customer + 0 = unmasked.customer
       and ${listedId.is('record', 'unmasked.id')})`
 
 /** Reads a row of these queries. Asserts no type, because a damaged row may hold any value. */
