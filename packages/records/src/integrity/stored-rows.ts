@@ -159,8 +159,8 @@ function rowsQuery(resource: Resource, dialect: Dialect, tail: string): string {
 }
 
 /**
- * Selects the ids of unmasked records, of a kind with a mask, whose masked record is missing. By its
- * customer, SQLite would seek it among all records of the customer; a sum has no index.
+ * Selects the ids of unmasked records, of a kind with a mask, whose masked record is missing.
+ * SQLite would seek it among all records of its customer; a sum has no index.
  */
 export const unpairedQuery = (resource: Resource, { tableName, listedId }: Dialect): string => `
   select unmasked.id from ${tableName(fullTable(resource))} as unmasked
