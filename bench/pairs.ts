@@ -16,10 +16,10 @@ import { account, BIG, CUSTOMERS, customerOf, idOf } from './world.ts'
 import { type Load, type LoadRequest, runWrk } from './wrk.ts'
 
 /**
- * This program beside another built one, or beside itself without sealing. Each has its own store
+ * This program beside another built one. Each has its own store
  * and server, and they take turns in each row:
  *
- *     node bench/pairs.ts --before FOLDER|--unsealed [--store embedded|postgres] [--rows PATTERN]
+ *     node bench/pairs.ts --before FOLDER [--store embedded|postgres] [--rows PATTERN]
  *       [--records 20000] [--seconds 2] [--rounds 6]
  *
  * FOLDER is a checkout of the project after `node tools/build-package.ts`. A rate above 1 and a
@@ -29,7 +29,6 @@ import { type Load, type LoadRequest, runWrk } from './wrk.ts'
 const { values } = parseArgs({
   options: {
     before: { type: 'string' },
-    unsealed: { type: 'boolean', default: false },
     store: { type: 'string', default: 'embedded' },
     rows: { type: 'string', default: '' },
     records: { type: 'string', default: '20000' },
@@ -37,9 +36,7 @@ const { values } = parseArgs({
     rounds: { type: 'string', default: '6' },
   },
 })
-if ((values.before === undefined) !== values.unsealed) {
-  throw new Error('give --before FOLDER, or --unsealed')
-}
+if (values.before === undefined) throw new Error('give --before FOLDER')
 const RECORDS = Number(values.records)
 const SECONDS = Number(values.seconds)
 const ROUNDS = Number(values.rounds)
@@ -79,17 +76,14 @@ if (postgres !== undefined) await prepareServer(postgres)
 const customers = [BIG, ...Array.from({ length: CUSTOMERS }, (_, at) => `customer-${at}`)]
 const WRITER = customers.length
 const here = resolve(import.meta.dirname, '..')
-const open = (name: string, program: string, env = {}) =>
+const open = (name: string, program: string) =>
   openSide(
-    { name, folder: program, env },
+    { name, folder: program },
     { folder, postgres },
     { customers, files: [['fiat-accounts', files.accounts]] },
   )
 const ours = await open('now', here)
-const theirs =
-  values.before === undefined
-    ? await open('unsealed', here, { BURSAR_SEAL: 'false' })
-    : await open('before', values.before)
+const theirs = await open('before', values.before)
 
 const ACCOUNTS = '/v2/transfer/fiat-accounts'
 const INGEST = '/ingest/v1/fiat-accounts'

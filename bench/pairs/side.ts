@@ -42,11 +42,10 @@ type Program = {
   readonly name: string
   /** The checkout whose built package runs. */
   readonly folder: string
-  readonly env: Env
 }
 
 export async function openSide(
-  { name, folder, env }: Program,
+  { name, folder }: Program,
   place: Place,
   { customers, files }: { customers: readonly string[]; files: readonly (readonly string[])[] },
 ): Promise<Side> {
@@ -60,7 +59,7 @@ export async function openSide(
     main,
     ...words,
   ]
-  const silent = (given: Env): Env => ({ LOG_LEVEL: 'silent', ...env, ...given })
+  const silent = (given: Env): Env => ({ LOG_LEVEL: 'silent', ...given })
   const command = (words: readonly string[], given: Env) =>
     execFileSync('taskset', pinned(words), {
       env: { ...process.env, ...silent(given) },
@@ -87,7 +86,7 @@ export async function openSide(
     }
   }
   const first = await newStore()
-  const start = () => startProcess([main, 'serve'], { env: { ...env, ...first, ...serverEnv } })
+  const start = () => startProcess([main, 'serve'], { env: { ...first, ...serverEnv } })
   for (const words of files) command(['import', ...words], first)
   const clientOf = (options: readonly string[]) => {
     const words = ['client', 'create', '--name', 'bench', '--json', ...options]

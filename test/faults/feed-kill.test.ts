@@ -31,7 +31,7 @@ const customerScopes = 'events:read_event transfer:read_fiat_account statements:
 /** Two servers of one database, or that of the embedded store. A request goes to one that runs. */
 async function openServers(place: Place) {
   // Bodies in clear can be compared with what is answered.
-  const env = { ...place.env, LOG_LEVEL: 'error', BURSAR_SEAL: 'false' }
+  const env = { ...place.env, LOG_LEVEL: 'error' }
   const ports = [await freePort()]
   if (place.engine === 'postgres') ports.push(await freePort())
   const serve = async (port: number | undefined) => {

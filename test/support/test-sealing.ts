@@ -29,7 +29,6 @@ const keyring: WrappingKeys = {
 
 /** Seals with keys that one fixed key wraps, for a store that is opened without a service. */
 export const testSealing: Sealing = {
-  form: 'sealed',
   keyring: async () => keyring,
   findDestroyedKeys: async () => new Set(),
 }

@@ -139,7 +139,6 @@ export { type Random, systemRandom } from './vault/random.ts'
 export {
   type BodyPlace,
   digestOf,
-  isSealed,
   keyIdOf,
   openBody,
   sealBody,

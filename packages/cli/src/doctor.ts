@@ -110,7 +110,7 @@ async function examineWith(
     countsCheck({ using: usingRecords(config, clock) }),
     heldCheck({ using: usingRecords(config, clock) }),
     recordsCheck({ resources, using: usingRecords(config, clock) }),
-    sealingCheck({ config, using: usingRecords(config, clock) }),
+    sealingCheck({ using: usingRecords(config, clock) }),
     auditCheck({ config, clock, oldestAt: () => oldestAuditLine(config, clock) }),
   ])
   return [...first, ...store, ...inside]

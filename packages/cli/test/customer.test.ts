@@ -9,7 +9,6 @@ import { auditOf } from '../../../test/support/audit.ts'
 import {
   acme,
   borealis,
-  configOf,
   openPlace,
   type StoreLocation,
   startTestService,
@@ -491,7 +490,6 @@ describe('beside a running server', () => {
     )
     const erasures = await parts.credentials.listErasures()
     const findings = await sealingCheck({
-      config: configOf({}),
       using: (work) => work({ records: parts.store.operator, erasures }),
     }).find()
     assert.deepEqual(

@@ -89,7 +89,7 @@ export function openRecords(
   const requireOwner = openRequireOwner(ownerDeps)
   const owners = { require: requireOwner, read: ownerReader(ownerDeps) }
   const rows = storedRows(sessions.scanning, dialect, seals)
-  const put = openPutRecords(sessions.puts, clock, sessions.metrics, seals)
+  const put = openPutRecords(sessions.puts, clock, sessions.metrics, seals.numbers)
   const noteConsumed = openNoteConsumed(requests.transact, dialect, clock, seals.numbers)
   const operator: OperatorRecords = {
     beginLoad: sessions.beginLoad,

@@ -158,11 +158,6 @@ export const settings = {
     meaning:
       'The size that these files may have together, in megabytes: two imports of the largest size, or 30 such streams.',
   }),
-  seal: flag(true, {
-    env: 'BURSAR_SEAL',
-    meaning:
-      'Seal the full records of fiat accounts in the store, with a key of their customer. Servers bring what is stored to the new form in the background if it changes.',
-  }),
   addressTestnets: flag(false, {
     env: 'BURSAR_ADDRESS_TESTNETS',
     meaning: 'Accept addresses of test networks too.',

@@ -46,8 +46,5 @@ export function openBody(key: CustomerKey, place: BodyPlace, sealed: string): st
 const boundTo = ({ customerId, kind, id, digest }: BodyPlace): string =>
   `${customerId}\0${kind}\0${id}\0${digest}`
 
-/** Whether a stored body is sealed. In clear it is the JSON of an object. */
-export const isSealed = (stored: string): boolean => !stored.startsWith('{')
-
 /** The id of the key that has sealed a body. */
 export const keyIdOf = (sealed: string): string => sealed.slice(0, KEY_ID_LENGTH)

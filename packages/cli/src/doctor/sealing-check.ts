@@ -1,12 +1,4 @@
-import {
-  type Check,
-  type Config,
-  commandHint,
-  counted,
-  type Finding,
-  printable,
-  systemTime,
-} from '@bursar/base'
+import { type Check, commandHint, counted, type Finding, printable, systemTime } from '@bursar/base'
 import { asTenant } from '@bursar/contract'
 import type { Erasure, OperatorRecords } from '@bursar/records'
 import { cliLimits } from '../limits.ts'
@@ -18,19 +10,18 @@ type Parts = {
 }
 
 export type SealingDeps = {
-  readonly config: Config
   readonly using: UsingRecords<Parts>
 }
 
 /** Checks the keys of customers, and what is left to seal or to erase. */
-export const sealingCheck = ({ config, using }: SealingDeps): Check => ({
+export const sealingCheck = ({ using }: SealingDeps): Check => ({
   name: 'sealing',
   find: () =>
     using(async (parts) => {
       if (parts === undefined) return []
       const { records, erasures } = parts
       return [
-        ...leftFindings(config, await records.resealing.left()),
+        ...leftFindings(await records.resealing.left()),
         ...keyFindings(await records.resealing.withoutKey()),
         ...erasureFindings(erasures),
         ...(await putBackFindings(records, erasures)),
@@ -38,21 +29,20 @@ export const sealingCheck = ({ config, using }: SealingDeps): Check => ({
     }),
 })
 
-function leftFindings(
-  { seal }: Config,
-  { customers, bodies }: { readonly customers: number; readonly bodies: number },
-): readonly Finding[] {
+function leftFindings({
+  customers,
+  bodies,
+}: {
+  readonly customers: number
+  readonly bodies: number
+}): readonly Finding[] {
   if (customers === 0) return []
   const records = `${counted(bodies, 'full record')} of ${counted(customers, 'customer')}`
   return [
     {
-      what: seal
-        ? `${records} may not be sealed with the current key yet`
-        : `${records} may still be sealed, although BURSAR_SEAL is false`,
-      why: seal
-        ? 'a copy of the store may show their account numbers, or needs an older key'
-        : 'they need the keys of their customers until they are in clear',
-      fix: 'leave a server with the operator’s rights running, which brings them to that form, then run doctor again',
+      what: `${records} may not be sealed with the current key yet`,
+      why: 'somebody who has the older key opens them',
+      fix: 'leave a server with the operator’s rights running, which seals them again, then run doctor again',
     },
   ]
 }

@@ -4,9 +4,8 @@ import type { SealedRecord } from '../records/import.ts'
 import { isMet, type PutOutcome, type SealedPut } from '../records/put.ts'
 import { currentVersionOf, findQuery, versionOf, versionSecret } from '../records/stored-record.ts'
 import { isTrue, type NamedRow, text, whole } from '../row.ts'
-import { settleOwners, stagedOwners } from '../sealing/customer-numbers.ts'
-import type { Seals } from '../sealing/seals.ts'
-import { isStale, noteForms, otherKeys } from '../sealing/staged-keys.ts'
+import { type CustomerNumbers, settleOwners, stagedOwners } from '../sealing/customer-numbers.ts'
+import { staleCustomers } from '../sealing/staged-keys.ts'
 import type { Session, StagedValue, Value } from '../session.ts'
 import { CustomersLocked, KeysReplaced } from '../unavailable.ts'
 import { conflictColumns, conflictQueries, stageLosers } from './conflict-queries.ts'
@@ -83,8 +82,7 @@ type Batch = {
   readonly requests: readonly SealedPut[]
   readonly outcomes: PutOutcomes
   readonly now: bigint
-  /** The form of the bodies that it stores, and whose they are. */
-  readonly seals: Pick<Seals, 'form' | 'numbers'>
+  readonly numbers: CustomerNumbers
   readonly origins: readonly Noted[]
   readonly fileOf: readonly number[]
 }
@@ -102,11 +100,11 @@ export async function putBatch(
   { session, locks }: Pick<Batch, 'session' | 'locks'>,
   statements: PutStatements,
   requests: readonly SealedPut[],
-  { now, seals }: Pick<Batch, 'now' | 'seals'>,
+  { now, numbers }: Pick<Batch, 'now' | 'numbers'>,
 ): Promise<PutOutcomes> {
   const outcomes: PutOutcomes = requests.map(() => undefined)
   const origins = originsOf(requests)
-  const batch = { session, locks, statements, requests, outcomes, now, seals, ...origins }
+  const batch = { session, locks, statements, requests, outcomes, now, numbers, ...origins }
   if (locks.wait !== undefined) await waitForOthers(batch, locks.wait)
   let places: readonly number[] = []
   let held: Held | undefined
@@ -135,7 +133,7 @@ type Sent = Held & {
   readonly changing: Promise<readonly NamedRow[]>
   /** What the versions of the records are made of. */
   readonly contents: Promise<readonly NamedRow[]>
-  readonly otherKeys: Promise<readonly NamedRow[]>
+  readonly stale: Promise<readonly string[]>
 }
 
 const run = ({ session }: Batch, sql: string, values: readonly Value[] = []) =>
@@ -255,14 +253,14 @@ function hold(batch: Batch, places: readonly number[]): Held {
 
 /** Drops the records that are stored as they are, and reads what is needed of the others. */
 function leave(batch: Batch, held: Held): Sent {
-  const { statements, session, seals } = batch
+  const { statements, session } = batch
   const { resource, dialect } = statements
   const dropped = statements.leave.map((sql) => run(batch, sql))
   const changing = run(batch, statements.remaining)
   const contents = run(batch, statements.contents)
-  const keys = isKeyedKind(resource) ? otherKeys(session, dialect, seals.form) : Promise.resolve([])
-  const all = [...held.all, ...dropped, changing, contents, keys]
-  return { ...held, changing, contents, otherKeys: keys, all }
+  const stale = isKeyedKind(resource) ? staleCustomers(session, dialect) : Promise.resolve([])
+  const all = [...held.all, ...dropped, changing, contents, stale]
+  return { ...held, changing, contents, stale, all }
 }
 
 /** Leaves out what conflicts, and stores the rest. */
@@ -270,12 +268,10 @@ async function store(batch: Batch, places: readonly number[], sent: Sent): Promi
   const left = await leaveConflicts(batch, places, sent.all)
   const isLeft = new Set(left)
   const rows = (await sent.changing).filter((row) => isLeft.has(placeOf(row)))
+  const { session, numbers } = batch
   const { dialect } = batch.statements
-  const { numbers } = batch.seals
-  await settleOwners(batch.session, { dialect, numbers }, await sent.owners, await sent.added)
-  const others = await sent.otherKeys
-  if (others.some(isStale)) throw new KeysReplaced()
-  await noteForms(batch.session, dialect, others)
+  await settleOwners(session, { dialect, numbers }, await sent.owners, await sent.added)
+  if ((await sent.stale).length > 0) throw new KeysReplaced()
   await storeChanging(batch, rows, await sent.contents, left.length < places.length)
   await noteUnchanged(batch, left)
 }

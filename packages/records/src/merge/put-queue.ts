@@ -4,7 +4,7 @@ import { openBatchQueue } from '../batch-queue.ts'
 import type { Dialect } from '../dialect.ts'
 import { recordsLimits } from '../limits.ts'
 import type { PutOutcome, SealedPut } from '../records/put.ts'
-import type { Seals } from '../sealing/seals.ts'
+import type { CustomerNumbers } from '../sealing/customer-numbers.ts'
 import type { Session } from '../session.ts'
 import {
   type LockedCustomers,
@@ -53,7 +53,7 @@ export function openPutRecords(
   { dialect, transact, committed, ...bounds }: PutTransactions,
   clock: Clock,
   metrics: Metrics | undefined,
-  seals: Pick<Seals, 'form' | 'numbers'>,
+  numbers: CustomerNumbers,
 ): (resource: Resource, request: SealedPut) => Promise<PutOutcome> {
   const opened = new Map<string, (request: SealedPut) => Promise<PutOutcome>>()
   const locked = openLockedCustomers()
@@ -62,7 +62,7 @@ export function openPutRecords(
     const statements = putStatements(resource, dialect)
     const runBatch: RunBatch = async (batch, options) => {
       const work: PutWork<PutOutcomes> = (parts) =>
-        putBatch(parts, statements, batch, { now: clock(), seals })
+        putBatch(parts, statements, batch, { now: clock(), numbers })
       const outcomes = await transact(resource, work, options)
       committed?.(changedCustomers(batch, outcomes))
       return outcomes

@@ -135,8 +135,8 @@ create table ${tableName('change_head')} (
 insert into ${tableName('change_head')} values (1, 0);
 
 -- The keys by which bodies of a customer's records are sealed, each wrapped by the purpose key kek.
--- Of the keys of a customer one is current: new bodies are sealed with it. form says how every
--- stored body of the customer is stored: sealed with the current key, or clear; null: not known.
+-- Of the keys of a customer one is current: new bodies are sealed with it. seals_all says whether
+-- every stored body of the customer is.
 create table ${tableName('customer_key')} (
   customer_id ${types.key} not null,
   id ${types.key} not null,
@@ -144,19 +144,19 @@ create table ${tableName('customer_key')} (
   wrapped text not null,
   created_at ${types.integer} not null,
   current ${types.boolean} not null,
-  form ${types.key},
+  seals_all ${types.boolean} not null,
   primary key (customer_id, id)
 )${tableOptions};
 create unique index customer_key_current on ${tableName('customer_key')} (customer_id)
   where current = true;
-create index customer_key_by_form on ${tableName('customer_key')} (form, customer_id)
-  where current = true;
+create index customer_key_to_seal on ${tableName('customer_key')} (customer_id)
+  where current = true and seals_all = false;
 ${protect('customer_key', 'customer_id')}
 
--- How far the bodies of a customer were brought to another form: the last one that was read.
+-- How far the bodies of a customer were brought to its current key: the last one that was read.
 create table ${tableName('reseal')} (
   customer_id ${types.key} primary key,
-  form ${types.key} not null,              -- with the id of the key, if it is sealed
+  key_id ${types.key} not null,            -- the current one
   begun_at ${types.integer} not null,
   changed ${types.integer} not null,       -- bodies that were brought to it
   failed ${types.integer} not null,        -- bodies that do not open

@@ -18,9 +18,6 @@ import { isTrue, type NamedRow, text } from '../row.ts'
 import type { Reads, TenantReads, Transact } from '../session.ts'
 import type { CustomerKeySource, CustomerKeys } from './customer-keys.ts'
 
-/** How bodies are stored: sealed with the current key of their customer, or in clear. */
-export type Form = 'sealed' | 'clear'
-
 /** The keys that wrap those of customers. */
 export type WrappingKeys = Pick<Keyring, 'current' | 'byId' | 'reload'>
 
@@ -29,8 +26,6 @@ export type KeyMaking = {
   readonly dialect: Dialect
   readonly keyring: () => Promise<WrappingKeys>
   readonly clock: Clock
-  /** The form of what this process stores. */
-  readonly form: Form
 }
 
 export type StoredKeysDeps = KeyMaking & {
@@ -104,7 +99,7 @@ export async function ensureKeys(
   if (known !== undefined) return known
   // Of two processes that make a first key at once, both use the one that is stored.
   const key = makeCustomerKey(customerId, systemRandom, await indexKey(deps))
-  await insertKey(session, deps, key, deps.form)
+  await insertKey(session, deps, key, true)
   return (await findKeys(session, deps, customerId)) ?? NO_KEYS
 }
 
@@ -152,28 +147,33 @@ export async function insertKey(
   session: Reads,
   deps: Pick<KeyMaking, 'dialect' | 'keyring' | 'clock'>,
   key: CustomerKey,
-  form: Form | null,
+  sealsAll: boolean,
 ): Promise<void> {
   const { dialect, clock } = deps
-  await insertKeys(session, { dialect, form, at: clock() }, [await wrap(key, deps)])
+  await insertKeys(session, { dialect, sealsAll, at: clock() }, [await wrap(key, deps)])
 }
 
 const wrap = async (key: CustomerKey, { keyring }: Pick<KeyMaking, 'keyring'>) =>
   wrapCustomerKey(key, (await keyring()).current('customer-key'), systemRandom)
 
-type Inserting = { readonly dialect: Dialect; readonly form: Form | null; readonly at: bigint }
+type Inserting = {
+  readonly dialect: Dialect
+  /** Whether every stored body of the customers is sealed with these keys. */
+  readonly sealsAll: boolean
+  readonly at: bigint
+}
 
 /** The same for the keys of several customers. */
 export async function insertKeys(
   { rows }: Reads,
-  { dialect, form, at }: Inserting,
+  { dialect, sealsAll, at }: Inserting,
   keys: readonly WrappedCustomerKey[],
 ): Promise<void> {
   const columns = { customer_id: 'text[]', id: 'text[]', kek: 'text[]', wrapped: 'text[]' } as const
   const text = `insert into ${dialect.tableName('customer_key')}
-      (customer_id, id, kek, wrapped, created_at, current, form)
+      (customer_id, id, kek, wrapped, created_at, current, seals_all)
     select customer_id, id, kek, wrapped, ${dialect.parameter(5, 'bigint')},
-      ${dialect.boolean(true)}, ${dialect.parameter(6, 'text')}
+      ${dialect.boolean(true)}, ${dialect.boolean(sealsAll)}
     from ${dialect.unnest('made', columns)} where true
     on conflict do nothing`
   for (let from = 0; from < keys.length; from += KEYS_TOGETHER) {
@@ -185,7 +185,7 @@ export async function insertKeys(
       listOf(({ kek }) => kek),
       listOf(({ wrapped }) => wrapped),
     ]
-    await rows({ text, values: [...lists, at, form], prepare: true })
+    await rows({ text, values: [...lists, at], prepare: true })
   }
 }
 

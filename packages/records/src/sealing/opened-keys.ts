@@ -25,7 +25,6 @@ export function openedKeys(sources: StoreDeps, keyFile?: string) {
   }
   return {
     sealing: (credentials: () => CredentialStore): Sealing => ({
-      form: sources.config.seal ? 'sealed' : 'clear',
       keyring: () => keyring(credentials()),
       source: sources.customerKeys,
       findDestroyedKeys: (fingerprints) => credentials().findDestroyedKeys(fingerprints),

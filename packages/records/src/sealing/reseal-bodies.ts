@@ -7,7 +7,7 @@ import type { Progress } from './reseal-progress.ts'
 
 /** A table with bodies of one kind. */
 export type Part = {
-  readonly kind: string
+  readonly resource: Resource
   readonly table: string
   /** The condition of its rows besides the customer, and the columns of their order. */
   readonly condition: string
@@ -17,13 +17,13 @@ export type Part = {
 /** Current bodies come first: what a merge replaces meanwhile is among the past ones then. */
 export const partsOf = (resource: Resource, { tableName }: Dialect): readonly Part[] => [
   {
-    kind: resource.kind,
+    resource,
     table: tableName(fullTable(resource)),
     condition: '',
     columns: ['id'],
   },
   {
-    kind: resource.kind,
+    resource,
     table: tableName('superseded'),
     condition: `and kind = '${resource.kind}'`,
     columns: ['id', 'stored_at'],

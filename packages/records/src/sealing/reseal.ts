@@ -1,7 +1,6 @@
 import {
   type BodyPlace,
   type CustomerKey,
-  isSealed,
   keyIdOf,
   makeCustomerKey,
   systemRandom,
@@ -11,7 +10,7 @@ import type { Dialect } from '../dialect.ts'
 import { recordsLimits } from '../limits.ts'
 import { type NamedRow, text, whole } from '../row.ts'
 import type { Reads, Session, Transact } from '../session.ts'
-import { type Form, findKeys, insertKey, type KeyMaking } from './customer-key-rows.ts'
+import { findKeys, insertKey, type KeyMaking } from './customer-key-rows.ts'
 import type { CustomerKeys } from './customer-keys.ts'
 import {
   type Changed,
@@ -25,11 +24,11 @@ import {
 import { finish, readProgress, writeProgress } from './reseal-progress.ts'
 import { inForm, openWith } from './seals.ts'
 
-/** Brings stored bodies to the form of this process, a customer after the other. */
+/** Brings stored bodies to the current key of their customer, a customer after the other. */
 export type Resealing = {
   /** Takes the next step, of some bodies of one customer. Undefined if nothing is left. */
   next(): Promise<ResealStep | undefined>
-  /** What is not in the form yet. */
+  /** What may be under an older key yet. */
   left(): Promise<{ readonly customers: number; readonly bodies: number }>
   /** Customers with sealed records whose key is missing. */
   withoutKey(): Promise<number>
@@ -37,7 +36,7 @@ export type Resealing = {
   rotate(customerId: string): Promise<boolean>
 }
 
-/** `end` has the figures of a customer whose bodies all have the form now. */
+/** `end` has the figures of a customer whose bodies all have the current key now. */
 export type ResealStep = {
   readonly end?: { readonly changed: number; readonly failed: number } | undefined
 }
@@ -54,15 +53,20 @@ type Deps = KeyMaking &
  * processes may do it at once.
  */
 export function openResealing(deps: Deps): Resealing {
-  const { dialect, rows, transact, form, resources } = deps
+  const { dialect, rows, transact, resources } = deps
   const parts = resources.filter(isSealedKind).flatMap((resource) => partsOf(resource, dialect))
   const table = dialect.tableName('customer_key')
-  const isLeft = `current = ${dialect.boolean(true)} and (form is null or form <> '${form}')`
+  const isLeft = `current = ${dialect.boolean(true)} and seals_all = ${dialect.boolean(false)}`
   /** A customer whose key does not open is passed over, until the next round. */
   let after = ''
   return {
     next: async () => {
-      const [found] = await rows({ text: nextCustomer(dialect, form), values: [after] })
+      const [found] = await rows({
+        text: `select customer_id from ${table}
+          where ${isLeft} and customer_id > ${dialect.parameter(1, 'text')}
+          order by customer_id limit 1`,
+        values: [after],
+      })
       if (found === undefined) {
         const isRoundOver = after === ''
         after = ''
@@ -93,24 +97,11 @@ export function openResealing(deps: Deps): Resealing {
           text: `update ${table} set current = ${dialect.boolean(false)} where customer_id = $1`,
           values: [customerId],
         })
-        await insertKey(
-          session,
-          deps,
-          makeCustomerKey(customerId, systemRandom, known.current),
-          null,
-        )
+        const key = makeCustomerKey(customerId, systemRandom, known.current)
+        await insertKey(session, deps, key, false)
         return true
       }),
   }
-}
-
-const nextCustomer = ({ tableName, parameter, boolean }: Dialect, form: Form): string => {
-  const other: Form = form === 'sealed' ? 'clear' : 'sealed'
-  const first = (condition: string) => `
-    select * from (select customer_id from ${tableName('customer_key')}
-      where current = ${boolean(true)} and ${condition} and customer_id > ${parameter(1, 'text')}
-      order by customer_id limit 1) as found`
-  return `${first('form is null')} union all ${first(`form = '${other}'`)} limit 1`
 }
 
 async function lockCustomer(
@@ -131,12 +122,12 @@ async function takeStep(
   parts: readonly Part[],
   customerId: string,
 ): Promise<ResealStep | 'unopened'> {
-  const { dialect, form } = deps
+  const { dialect } = deps
   const number = await lockCustomer(session, dialect, customerId)
   const keys = await findKeys(session, deps, customerId)
   if (keys?.current === undefined) return 'unopened'
-  const target = form === 'clear' ? form : `${form} ${keys.current.id}`
-  const before = await readProgress(session, deps, customerId, target)
+  const { current } = keys
+  const before = await readProgress(session, deps, customerId, current.id)
   const part = number === undefined ? undefined : parts[before.part]
   if (part === undefined || number === undefined) {
     const isWhole = before.failed === 0
@@ -148,15 +139,15 @@ async function takeStep(
   let failed = 0
   for (const row of found) {
     const stored = storedOf(row, customerId)
-    if (isInForm(stored.body, form, keys.current)) continue
-    const body = broughtToForm(deps, part.kind, stored, keys)
+    if (keyIdOf(stored.body) === current.id) continue
+    const body = sealedAgain(part.resource, stored, { current, byId: keys.byId })
     if (body === undefined) failed += 1
     else changed.push({ row, body })
   }
   await writeBodies(session, dialect, part, number, changed)
   const last = found.at(-1)
   const isPartOver = found.length < recordsLimits.resealedTogether || last === undefined
-  await writeProgress(session, deps, customerId, target, {
+  await writeProgress(session, deps, customerId, current.id, {
     changed: before.changed + changed.length,
     failed: before.failed + failed,
     part: isPartOver ? before.part + 1 : before.part,
@@ -178,19 +169,15 @@ const storedOf = (row: NamedRow, customerId: string): Stored => ({
   checksum: Number(row.checksum),
 })
 
-const isInForm = (body: string, form: Form, current: CustomerKey): boolean =>
-  form === 'clear' ? !isSealed(body) : isSealed(body) && keyIdOf(body) === current.id
-
-/** The body in the form of this process. Undefined if it does not open. */
-function broughtToForm(
-  { form }: Deps,
-  kind: string,
+/** The body under the current key. Undefined if it does not open. */
+function sealedAgain(
+  resource: Resource,
   stored: Stored,
-  { current, byId }: CustomerKeys,
+  { current, byId }: CustomerKeys & { readonly current: CustomerKey },
 ): string | undefined {
-  const key = isSealed(stored.body) ? byId.get(keyIdOf(stored.body)) : current
-  const body = key && openWith(key, { kind }, stored)
-  if (body === undefined || current === undefined) return undefined
+  const key = byId.get(keyIdOf(stored.body))
+  const body = key && openWith(key, resource, stored)
+  if (body === undefined) return undefined
   const { customerId, id, checksum } = stored
-  return inForm(form, current, { customerId, kind, id, digest: checksum }, body)
+  return inForm(current, resource, { customerId, id, digest: checksum }, body)
 }

@@ -2,7 +2,6 @@ import {
   type BodyPlace,
   type CustomerKey,
   digestOf,
-  isSealed,
   keyIdOf,
   limitsOf,
   type Metrics,
@@ -15,12 +14,7 @@ import { bodyChecksum } from '../integrity/checksum.ts'
 import type { SealedRecord, StorableRecord } from '../records/import.ts'
 import { addPrivateTerms } from '../records/terms.ts'
 import { StoreDamaged } from '../unavailable.ts'
-import {
-  type Form,
-  openStoredKeys,
-  type StoredKeysDeps,
-  type WrappingKeys,
-} from './customer-key-rows.ts'
+import { openStoredKeys, type StoredKeysDeps, type WrappingKeys } from './customer-key-rows.ts'
 import {
   type CustomerKeySource,
   type CustomerKeys,
@@ -43,8 +37,6 @@ export type Opened = { readonly body: string } | { readonly fault: string }
  * stored in clear, with a CRC.
  */
 export type Seals = {
-  /** The form of what this process stores. */
-  readonly form: Form
   /**
    * A record with its body as it is to be stored. Without a promise if the key of its customer is
    * in memory. Stores the first key of a customer that has none, or adds it to those that a merge
@@ -74,7 +66,6 @@ export type Seals = {
 
 /** How a process seals, and where its keys come from. */
 export type Sealing = {
-  readonly form: Form
   /** The keys that wrap those of customers, opened at their first use. */
   readonly keyring: () => Promise<WrappingKeys>
   /** Another process that gives the keys of customers, for one that may not unwrap them. */
@@ -89,7 +80,6 @@ type SealsDeps = Sealing &
   }
 
 export function openSeals({ source, metrics, ...deps }: SealsDeps): Seals {
-  const { form } = deps
   const keys = keepKeys(source ?? openStoredKeys(deps))
   const opened = keepOpenedBodies()
   const slices = openTimeSlices()
@@ -113,7 +103,7 @@ export function openSeals({ source, metrics, ...deps }: SealsDeps): Seals {
     for (const isFresh of [false, true]) {
       const found = await keys.find(customer, isFresh)
       isDestroyed = found?.hasDestroyed === true
-      const key = keyFor(stored.body, found)
+      const key = keyFor(resource, stored, found)
       if (key === undefined) continue
       isChanged = true
       const body = openWith(key, resource, stored)
@@ -124,7 +114,7 @@ export function openSeals({ source, metrics, ...deps }: SealsDeps): Seals {
   }
   const open = (resource: Resource, stored: StoredBody, kept?: OpenedBodies) => {
     if (!isKeyedKind(resource)) return openInClear(stored)
-    const key = keyFor(stored.body, keys.known(stored.customerId))
+    const key = keyFor(resource, stored, keys.known(stored.customerId))
     if (key === undefined) return openAgain(resource, stored)
     const known = kept?.find(key, resource.kind, stored)
     if (known !== undefined) return { body: known }
@@ -134,7 +124,6 @@ export function openSeals({ source, metrics, ...deps }: SealsDeps): Seals {
     return { body }
   }
   return {
-    form,
     keys,
     numbers: openCustomerNumbers(keys),
     known: (customerId) => keys.known(customerId)?.current,
@@ -144,12 +133,12 @@ export function openSeals({ source, metrics, ...deps }: SealsDeps): Seals {
       if (!isKeyedKind(resource)) return inClear(record)
       const { customerId } = record
       const found = keys.known(customerId)?.current ?? made?.get(customerId)?.key
-      if (found !== undefined) return sealRecord(found, form, resource, record)
+      if (found !== undefined) return sealRecord(found, resource, record)
       const key =
         made === undefined || made.size >= limits.madeKeysMax
           ? Promise.resolve(keyOf(customerId))
           : findOrMake(customerId, made)
-      return key.then((ready) => sealRecord(ready, form, resource, record))
+      return key.then((ready) => sealRecord(ready, resource, record))
     },
     open: (resource, stored) => open(resource, stored),
     openInTurn: (resource, stored) =>
@@ -175,16 +164,21 @@ function currentOf({ current, hasDestroyed = false }: CustomerKeys): CustomerKey
 type Keys = ReturnType<ReturnType<typeof keepKeys>['known']>
 
 /** Digests are the same with every key of a customer. */
-const keyFor = (body: string, keys: Keys): CustomerKey | undefined =>
-  isSealed(body) ? keys?.byId.get(keyIdOf(body)) : keys?.current
+const keyFor = (
+  resource: Resource,
+  { body }: Pick<StoredBody, 'body'>,
+  keys: Keys,
+): CustomerKey | undefined =>
+  isSealedKind(resource) ? keys?.byId.get(keyIdOf(body)) : keys?.current
 
 /** The body, if it belongs where it is and is as it was stored. */
 export function openWith(
   key: CustomerKey,
-  { kind }: Pick<Resource, 'kind'>,
+  resource: Resource,
   { customerId, id, body, checksum }: StoredBody,
 ): string | undefined {
-  if (isSealed(body)) return openBody(key, { customerId, kind, id, digest: checksum }, body)
+  const { kind } = resource
+  if (isSealedKind(resource)) return openBody(key, { customerId, kind, id, digest: checksum }, body)
   return digestOf(key, kind, id, body) === checksum ? body : undefined
 }
 
@@ -202,25 +196,27 @@ const inClear = ({ full, privateTerms: _, ...record }: StorableRecord): SealedRe
   keyId: null,
 })
 
-/** A body in the form in which it is to be stored. */
-export const inForm = (form: Form, key: CustomerKey, place: BodyPlace, body: string): string =>
-  form === 'clear' ? body : sealBody(key, place, body)
+/** The body of a kind that takes a key, as it is to be stored. */
+export const inForm = (
+  key: CustomerKey,
+  resource: Resource,
+  place: Omit<BodyPlace, 'kind'>,
+  body: string,
+): string =>
+  isSealedKind(resource) ? sealBody(key, { ...place, kind: resource.kind }, body) : body
 
 /** A record of any kind, with the key of its customer. */
 export function sealRecord(
   key: CustomerKey,
-  form: Form,
   resource: Resource,
   given: StorableRecord,
 ): SealedRecord {
   if (!isKeyedKind(resource)) return inClear(given)
   const { full, privateTerms: _, ...rest } = given
-  const isHidden = isSealedKind(resource)
-  const record = isHidden ? { ...rest, members: sealTerms(key, resource, given) } : rest
-  const { kind } = resource
-  const { customerId, id } = record
-  const digest = digestOf(key, kind, id, full)
-  const stored = inForm(isHidden ? form : 'clear', key, { customerId, kind, id, digest }, full)
+  const { customerId, id } = rest
+  const digest = digestOf(key, resource.kind, id, full)
+  const stored = inForm(key, resource, { customerId, id, digest }, full)
+  const record = { ...rest, members: sealTerms(key, resource, given) }
   return { ...record, stored, checksum: digest, keyId: key.id }
 }
 

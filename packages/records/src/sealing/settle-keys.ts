@@ -1,5 +1,5 @@
 import { type Clock, type CustomerKey, digestOf } from '@bursar/base'
-import { asTenant, isSealedKind, type Resource } from '@bursar/contract'
+import { asTenant, type Resource } from '@bursar/contract'
 import type { Dialect } from '../dialect.ts'
 import { type NamedRow, text } from '../row.ts'
 import type { Session } from '../session.ts'
@@ -27,13 +27,13 @@ export async function settleKeys(
   made: MadeKeys,
 ): Promise<void> {
   const { dialect, seals, clock } = deps
-  const storing = { dialect, form: seals.form, at: clock() }
+  const storing = { dialect, sealsAll: true, at: clock() }
   await insertKeys(
     session,
     storing,
     [...made.values()].map(({ wrapped }) => wrapped),
   )
-  for (const customerId of await staleCustomers(session, dialect, seals.form)) {
+  for (const customerId of await staleCustomers(session, dialect)) {
     const old = made.get(customerId)?.key ?? seals.known(customerId)
     seals.forget(customerId)
     const stored = (await seals.keys.find(asTenant(customerId), true))?.current
@@ -47,13 +47,12 @@ export async function settleKeys(
 
 async function resealStaged(
   { rows }: Session,
-  { dialect, seals }: Deps,
+  { dialect }: Deps,
   resource: Resource,
   { old, current }: { readonly old: CustomerKey; readonly current: CustomerKey },
 ): Promise<void> {
   const { customerId } = current
   const { parameter, list } = dialect
-  const form = isSealedKind(resource) ? seals.form : 'clear'
   for (let after = -1n; ; ) {
     const found = await rows({
       text: `select sequence, id, full_body, full_checksum from staged_line
@@ -64,7 +63,7 @@ async function resealStaged(
     })
     const last = found.at(-1)
     if (last === undefined) return
-    const sealed = found.map((row) => sealAgain(row, resource.kind, form, { old, current }))
+    const sealed = found.map((row) => sealAgain(row, resource, { old, current }))
     await rows({
       text: `update staged_line set full_body = again.body, full_checksum = again.digest,
           key_id = ${parameter(4, 'text')}
@@ -85,15 +84,14 @@ const LINES_TOGETHER = 500
 
 function sealAgain(
   row: NamedRow,
-  kind: string,
-  form: Seals['form'],
+  resource: Resource,
   { old, current }: { readonly old: CustomerKey; readonly current: CustomerKey },
 ) {
   const [id, stored] = [text(row, 'id'), text(row, 'full_body')]
   const { customerId } = current
   const checksum = Number(row.full_checksum)
-  const body = openWith(old, { kind }, { customerId, id, body: stored, checksum })
+  const body = openWith(old, resource, { customerId, id, body: stored, checksum })
   if (body === undefined) throw new KeysReplaced()
-  const digest = digestOf(current, kind, id, body)
-  return { body: inForm(form, current, { customerId, kind, id, digest }, body), digest }
+  const digest = digestOf(current, resource.kind, id, body)
+  return { body: inForm(current, resource, { customerId, id, digest }, body), digest }
 }

@@ -43,7 +43,6 @@ export function postgresEngine(sources: StoreDeps): StoreEngine {
     check: (checkRecords) =>
       withOwnedAudit(addresses, ({ keys, findDestroyedKeys }) => {
         const sealing = {
-          form: 'sealed',
           keyring: () => readKeys(keys),
           findDestroyedKeys,
         } as const

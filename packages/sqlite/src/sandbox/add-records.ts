@@ -53,7 +53,7 @@ export async function addRecords(
       const stored_at = times.get(record.customerId)
       const key = keys.get(record.customerId)
       assert(key !== undefined, 'the keys of a sandbox open')
-      const sealed = sealRecord(key, sealing.form, resource, record)
+      const sealed = sealRecord(key, resource, record)
       const values = { ...stagedValues(sealed), ...nextVersion(customers.get(record.customerId)) }
       const deleted = values.deleted_at === null ? 0 : 1
       const { full_body: body, full_checksum: checksum } = values

@@ -64,7 +64,7 @@ export async function storeHistory(
       revisions.push(...(await takeRevisions(session, id)))
     }
     const rows = records.map((record, sequence) =>
-      rowOf(sequence, sealRecord(keyOf(record.customerId), sealing.form, resource, record)),
+      rowOf(sequence, sealRecord(keyOf(record.customerId), resource, record)),
     )
     await session.stage(staging, rows)
     const merge = statementsOf(resource)
