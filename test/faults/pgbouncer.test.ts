@@ -238,7 +238,7 @@ describe('PgBouncer in transaction mode', { skip }, () => {
     const refused = await migrate()
     assert.equal(refused.code, 2, refused.errors)
     const statements = refused.errors.match(/^alter role .*;$/gm) ?? []
-    assert.equal(statements.length, 50, refused.errors)
+    assert.equal(statements.length, 54, refused.errors)
     const early = await runProgram(['serve', '--json'], { env: environment() })
     assert.match(
       early.errors,
