@@ -163,6 +163,24 @@ test('the counts of the audit log are written every minute, again after a failur
   assert.equal(warnings, 1)
 })
 
+test('a program that ends in its first minute leaves the heads of other chains to the next', async () => {
+  for (const minutes of [0, 1]) {
+    let reads = 0
+    await runsOf(minutes * limitNamed('auditReportMs'), (deps) => {
+      const audit = {
+        head: () => undefined,
+        heads: async () => {
+          reads += 1
+          return []
+        },
+      } as unknown as AuditLog
+      const still = { clock: () => 0n, headsFile: undefined, alwaysShowsHeads: true }
+      return startAuditReport({ ...deps, audit, ...still }).stop
+    })
+    assert.equal(reads, 2 * minutes)
+  }
+})
+
 test('a count ends after the step in which its time is over, and says that there is more', async () => {
   using time = takeTime()
   const row = { customer: 1n, position: timePrefix(1n) }

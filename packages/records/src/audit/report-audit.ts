@@ -93,21 +93,30 @@ export function startAuditReport(deps: ReportDeps): AuditReport {
   const isForced = deps.alwaysShowsHeads && log.level !== 'silent'
   const headLog = isForced ? log.child({}, { level: 'info' }) : log
   const heads = openHeads({ ...deps, log: headLog })
+  let hasReported = false
+  let isEnding = false
+  // One that ends in its first minute, as a failed start does, leaves other chains to the next.
+  const readHeads = async (since: bigint) => {
+    if (isEnding && !hasReported) return []
+    // One more tells whether there are further ones.
+    const all = await audit.heads(since, limits.auditHeadsMax + 1)
+    if (all.length > limits.auditHeadsMax) {
+      const shown = limits.auditHeadsMax
+      log.warn({ shown }, 'more audit chains have moved than have their heads shown')
+    }
+    return all
+  }
   const report = async (): Promise<Ran> => {
     const isWritten = await writeCounts()
     const [now, own] = [clock(), audit.head()]
     const headsSince = headsReadAt - BigInt(limits.auditHeadsOverlapMs) * 1000n
-    const { auditHeadsMax } = limits
-    // One more tells whether there are further ones.
-    const all = await audit.heads(headsSince, auditHeadsMax + 1).catch((error: unknown) => {
+    const all = await readHeads(headsSince).catch((error: unknown) => {
       log.warn({ err: error }, 'heads of the audit log could not be read yet')
       return undefined
     })
-    if (all !== undefined && all.length > auditHeadsMax) {
-      log.warn({ shown: auditHeadsMax }, 'more audit chains have moved than have their heads shown')
-    }
     const isShown = await heads.write([...(own ? [own] : []), ...(all ?? [])])
     if (all !== undefined && isShown) headsReadAt = now
+    hasReported = true
     return { isFailed: !(isWritten && isShown && all !== undefined) }
   }
   const reporting = background.start('report-audit', report)
@@ -118,6 +127,7 @@ export function startAuditReport(deps: ReportDeps): AuditReport {
       else addAll(key, meaning(), 1)
     },
     stop: async () => {
+      isEnding = true
       await reporting.runSoon()
       reporting.stop()
     },
