@@ -13,6 +13,8 @@ import { customers } from './support/ledger.ts'
 import { promote } from './support/promote.ts'
 
 const WRITERS = 6
+/** A minute and more of refusals. */
+const TRIES_MAX = 3000
 
 test('followers miss nothing and see nothing twice when a synchronous standby is promoted', async (t) => {
   const cluster = await openCluster()
@@ -30,14 +32,17 @@ test('followers miss nothing and see nothing twice when a synchronous standby is
   const operator = await tokenOf(cluster.urls[0] ?? '', 'core')
   let turn = 0
   const ask = async (path: string, token: string, sent = {}) => {
-    for (;;) {
+    let last: unknown
+    for (let tries = 0; tries < TRIES_MAX; tries += 1) {
       assert.ok(!isOver, 'the test is over')
       turn += 1
       const url = cluster.urls[turn % cluster.urls.length] ?? ''
       const answer = await send(url, path, { token, ...sent })
       if (answer.kind === 'answered' && answer.status !== 503) return answer
+      last = answer
       await passing(20)
     }
+    return assert.fail(`${path} is not answered: ${JSON.stringify(last)}`)
   }
   const followers = customers.map((customer) => ({
     customer,
