@@ -46,5 +46,6 @@ export function openBody(key: CustomerKey, place: BodyPlace, sealed: string): st
 const boundTo = ({ customerId, kind, id, digest }: BodyPlace): string =>
   `${customerId}\0${kind}\0${id}\0${digest}`
 
-/** The id of the key that has sealed a body. */
-export const keyIdOf = (sealed: string): string => sealed.slice(0, KEY_ID_LENGTH)
+/** The id of the key that has sealed a body. Undefined for a text that is no sealed body. */
+export const keyIdOf = (sealed: string): string | undefined =>
+  sealed[KEY_ID_LENGTH] === '.' ? sealed.slice(0, KEY_ID_LENGTH) : undefined

@@ -175,7 +175,7 @@ function sealedAgain(
   stored: Stored,
   { current, byId }: CustomerKeys & { readonly current: CustomerKey },
 ): string | undefined {
-  const key = byId.get(keyIdOf(stored.body))
+  const key = byId.get(keyIdOf(stored.body) ?? '')
   const body = key && openWith(key, resource, stored)
   if (body === undefined) return undefined
   const { customerId, id, checksum } = stored

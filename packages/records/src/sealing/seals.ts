@@ -168,8 +168,11 @@ const keyFor = (
   resource: Resource,
   { body }: Pick<StoredBody, 'body'>,
   keys: Keys,
-): CustomerKey | undefined =>
-  isSealedKind(resource) ? keys?.byId.get(keyIdOf(body)) : keys?.current
+): CustomerKey | undefined => {
+  const keyId = isSealedKind(resource) ? keyIdOf(body) : undefined
+  // No key opens a text that was put in the place of a sealed body.
+  return keyId === undefined ? keys?.current : keys?.byId.get(keyId)
+}
 
 /** The body, if it belongs where it is and is as it was stored. */
 export function openWith(
