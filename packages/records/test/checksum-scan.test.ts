@@ -3,8 +3,10 @@ import { describe, test } from 'node:test'
 import { limitNamed, openBackground, openLog } from '@bursar/base'
 import { anId } from '../../../test/support/records.ts'
 import { takeTime } from '../../../test/support/virtual-time.ts'
-import { startChecksumScan } from '../src/integrity/checksum-scan.ts'
+import { fiatAccount } from '../../contract/src/resources/fiat-account.ts'
+import { openChecksumScan, startChecksumScan } from '../src/integrity/checksum-scan.ts'
 import { openDamagedRecords } from '../src/integrity/damaged-records.ts'
+import type { StoredRows } from '../src/integrity/stored-rows.ts'
 
 test('damaged records are listed up to a bound, and reported once each until they are mended', async () => {
   const reports: string[] = []
@@ -34,6 +36,35 @@ test('damaged records are listed up to a bound, and reported once each until the
 })
 
 describe('the scan for damaged records', () => {
+  test('goes on with the kinds while the table of customers cannot be read', async () => {
+    const reads: string[] = []
+    let isUnreadable = true
+    const rows: Pick<StoredRows, 'after' | 'owners'> = {
+      after: async ({ kind }) => {
+        reads.push(kind)
+        return []
+      },
+      owners: async () => {
+        reads.push('customers')
+        if (isUnreadable) throw new Error('a damaged page')
+        return []
+      },
+    }
+    const damaged = openDamagedRecords(openLog('silent'))
+    const { resource } = fiatAccount
+    const scan = openChecksumScan([resource], rows as StoredRows, damaged, async () => {})
+    for (let round = 0; round < 2; round += 1) {
+      assert.equal(await scan.scanNext(), false)
+      await assert.rejects(scan.scanNext(), /a damaged page/)
+      assert.ok(scan.isFailing())
+    }
+    isUnreadable = false
+    assert.deepEqual([await scan.scanNext(), await scan.scanNext()], [false, true])
+    assert.ok(!scan.isFailing())
+    const round = ['fiat-accounts', 'customers']
+    assert.deepEqual(reads, [...round, ...round, ...round])
+  })
+
   type Step = { readonly fails?: boolean; readonly endsRound?: boolean; readonly tookMs?: number }
 
   /** Runs the jobs for so long. The steps of the scan end as told, and later ones work. */

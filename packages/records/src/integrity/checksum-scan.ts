@@ -34,6 +34,9 @@ export type ChecksumScan = Pick<DamagedRecords, 'found' | 'lookAgain'> & {
   isFailing(): boolean
 }
 
+/** Beside the kinds, what may fail. */
+const OWNERS = 'customers'
+
 /** Compares all records, kind by kind, and then all customers, round after round. */
 export function openChecksumScan(
   resources: readonly Resource[],
@@ -75,20 +78,30 @@ export function openChecksumScan(
       throw error
     }
   }
-  /** Compares the next customers. True if there may be more. */
-  const compareOwners = async () => {
-    const from = ownersAfter
+  const endRound = () => {
+    at = 0
     ownersAfter = 0n
-    const found = await rows.owners(from, limits.scanRows)
-    for (const { customerId, owner } of found) {
-      await requireOwner(customerId, owner).catch((error: unknown) => {
-        if (!(error instanceof StoreDamaged)) throw error
-      })
+  }
+  /** Compares the next customers. True at the end of the round. */
+  const compareOwners = async () => {
+    try {
+      const found = await rows.owners(ownersAfter, limits.scanRows)
+      failing.delete(OWNERS)
+      for (const { customerId, owner } of found) {
+        await requireOwner(customerId, owner).catch((error: unknown) => {
+          if (!(error instanceof StoreDamaged)) throw error
+        })
+      }
+      const last = found.at(-1)
+      const isLast = last === undefined || found.length < limits.scanRows
+      if (isLast) endRound()
+      else ownersAfter = last.number
+      return isLast
+    } catch (error) {
+      endRound()
+      failing.add(OWNERS)
+      throw error
     }
-    const last = found.at(-1)
-    if (last === undefined || found.length < limits.scanRows) return false
-    ownersAfter = last.number
-    return true
   }
   return {
     found: damaged.found,
@@ -96,11 +109,8 @@ export function openChecksumScan(
     isFailing: () => failing.size > 0,
     async scanNext() {
       const resource = resources[at]
-      if (resource !== undefined) await readNext(resource)
-      else if (!(await compareOwners())) {
-        at = 0
-        return true
-      }
+      if (resource === undefined) return await compareOwners()
+      await readNext(resource)
       return false
     },
   }
