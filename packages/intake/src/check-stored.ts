@@ -55,15 +55,14 @@ export async function checkStored(
 }
 
 async function checkOwners(rows: StoredRows, note: (fault: string) => void): Promise<void> {
-  for (let after: bigint | undefined = 0n; after !== undefined; ) {
-    const found: Awaited<ReturnType<StoredRows['owners']>> = await rows.owners(
-      after,
-      contractLimits.checkedRowsMax,
-    )
+  for (let after = 0n; ; ) {
+    const found = await rows.owners(after, contractLimits.checkedRowsMax)
     for (const { customerId, number, owner } of found) {
       if (!(await rows.isOwn(customerId, owner))) note(`customers ${number}: ${NOT_OWN}`)
     }
-    after = found.at(-1)?.number
+    const last = found.at(-1)
+    if (last === undefined) return
+    after = last.number
   }
 }
 

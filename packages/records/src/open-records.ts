@@ -11,7 +11,7 @@ import { openChecksumScan } from './integrity/checksum-scan.ts'
 import { compareHeld } from './integrity/compare-held.ts'
 import { openDamagedRecords } from './integrity/damaged-records.ts'
 import { intactRecords, type ReadRecords } from './integrity/intact-records.ts'
-import { openRequireOwner, ownerReader } from './integrity/require-owner.ts'
+import { openOwners } from './integrity/owners.ts'
 import { rowFaults, storedRows } from './integrity/stored-rows.ts'
 import { readJournal } from './merge/journal.ts'
 import { openKeptAnswers } from './merge/kept-answers.ts'
@@ -85,9 +85,7 @@ export function openRecords(
   const { dialect, clock, requests, commands, seals } = sessions
   const { readPastRow = pastRowReader(requests, dialect) } = sessions
   const damaged = openDamagedRecords(sessions.log)
-  const ownerDeps = { dialect, ofTenant: sessions.ofTenant, numbers: seals.numbers, damaged }
-  const requireOwner = openRequireOwner(ownerDeps)
-  const owners = { require: requireOwner, read: ownerReader(ownerDeps) }
+  const owners = openOwners({ ...sessions, numbers: seals.numbers, damaged })
   const rows = storedRows(sessions.scanning, dialect, seals)
   const put = openPutRecords(sessions.puts, clock, sessions.metrics, seals.numbers)
   const noteConsumed = openNoteConsumed(requests.transact, dialect, clock, seals.numbers)
@@ -114,7 +112,7 @@ export function openRecords(
     forgetKeys: seals.forgetAll,
     resealing: openResealing({ ...requests, ...sessions.sealing, dialect, clock, resources }),
     ...openVersions(requests, dialect, seals),
-    ...openPastPages(readPastRow, seals, requireOwner),
+    ...openPastPages(readPastRow, seals, owners.require),
     across: (resource) => openAcross(requests, dialect, resource, seals),
     ...openSearch(requests, dialect, () => indexKey(sessions.sealing)),
     ...openPruner(requests.transact, dialect),
@@ -122,7 +120,7 @@ export function openRecords(
     findAnswer: openKeptAnswers(requests, dialect, clock),
     changes: openChangeLog(requests, dialect, clock),
     latestChanges: openLatestChanges(requests, dialect),
-    eventsOf: (customerId) => readEvents(requests, dialect, customerId, requireOwner),
+    eventsOf: (customerId) => readEvents(requests, dialect, customerId, owners.require),
     noteConsumed: async (fee, deadline) => {
       await noteConsumed(fee, deadline)
       sessions.puts.committed?.([fee.customerId])
@@ -136,10 +134,10 @@ export function openRecords(
   return {
     customers: {
       ...intactRecords(sessions.customers, damaged, seals, owners),
-      ...openTenantPast({ ...sessions, requireOwner }),
+      ...openTenantPast({ ...sessions, requireOwner: owners.require }),
       changes,
     },
     operator,
-    damage: openChecksumScan(resources, rows, damaged, requireOwner),
+    damage: openChecksumScan(resources, rows, damaged, owners.require),
   }
 }

@@ -1,5 +1,5 @@
 import { limitsOf, turn } from '@bursar/base'
-import { contractLimits, isSealedKind, type Resource } from '@bursar/contract'
+import { contractLimits, type Resource } from '@bursar/contract'
 import type { Dialect } from '../dialect.ts'
 import { recordsLimits } from '../limits.ts'
 import { positionId } from '../position.ts'
@@ -13,7 +13,7 @@ import type {
 import { bytes, type NamedRow, optionalWhole, text, whole } from '../row.ts'
 import { customerId } from '../schema/customers.ts'
 import { isLive } from '../schema/tables.ts'
-import { openInClear, type Seals } from '../sealing/seals.ts'
+import { compareListed, type Seals } from '../sealing/seals.ts'
 import type { Reads } from '../session.ts'
 import { StoreDamaged } from '../unavailable.ts'
 import { countRecords } from './count-records.ts'
@@ -119,7 +119,7 @@ async function readListed(
   { rows }: Reads,
   dialect: Dialect,
   resource: Resource,
-  { open }: OpenListed,
+  seals: OpenListed,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, Pick<AcrossRecord, 'customerId' | 'body'>>> {
   if (ids.length === 0) return new Map()
@@ -128,8 +128,9 @@ async function readListed(
   for (const row of found) {
     const [id, customerId, body] = [text(row, 'id'), text(row, 'customer_id'), text(row, 'body')]
     const stored = { customerId, id, body, checksum: Number(whole(row, 'checksum')) }
-    const opened = isSealedKind(resource) ? openInClear(stored) : await open(resource, stored)
-    if ('fault' in opened) throw new StoreDamaged(`${resource.kind} ${id}: ${opened.fault}`)
+    const compared = await compareListed(resource, stored, seals)
+    if (compared && 'fault' in compared)
+      throw new StoreDamaged(`${resource.kind} ${id}: ${compared.fault}`)
     listed.set(id, { customerId, body })
   }
   return listed

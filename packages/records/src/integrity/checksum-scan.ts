@@ -2,7 +2,7 @@ import { type Background, baseLimits, type Logger, limitsOf, systemTime } from '
 import type { Resource } from '@bursar/contract'
 import { StoreDamaged } from '../unavailable.ts'
 import type { DamagedRecords } from './damaged-records.ts'
-import type { RequireOwner } from './require-owner.ts'
+import type { RequireOwner } from './owners.ts'
 import {
   comesAfter,
   type RowKey,

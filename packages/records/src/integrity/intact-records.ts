@@ -3,7 +3,7 @@ import type { ReadPage, Selection } from '../records/page.ts'
 import type { CustomerRecords } from '../records.ts'
 import { openInClear, type Seals } from '../sealing/seals.ts'
 import type { DamagedRecords } from './damaged-records.ts'
-import type { RequireOwner } from './require-owner.ts'
+import type { Owners } from './owners.ts'
 
 /** What an adapter reads. Rejects with a StoreCorrupted if it cannot read. */
 export type ReadRecords = Pick<CustomerRecords, 'revision'> & {
@@ -25,10 +25,7 @@ export function intactRecords(
   records: ReadRecords,
   damaged: DamagedRecords,
   { openOften }: Pick<Seals, 'openOften'>,
-  owners: {
-    readonly require: RequireOwner
-    readonly read: (tenant: Tenant) => Promise<string | undefined>
-  },
+  owners: Owners,
 ): Pick<CustomerRecords, 'get' | 'page' | 'revision'> {
   const opened = ({ resource, table }: View, tenant: Tenant, id: string, read: Found) => {
     const stored = { customerId: tenant, id, body: String(read.body), checksum: read.checksum }
@@ -53,7 +50,7 @@ export function intactRecords(
         // The scan may have found that a part of the record is missing.
         const known = damaged.errorOf(tenant, kind, id)
         if (known !== undefined) throw known
-        await owners.require(tenant, await owners.read(tenant))
+        await owners.requireStored(tenant)
         return undefined
       }
       const found = await opened(view, tenant, id, read)

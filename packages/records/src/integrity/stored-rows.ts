@@ -6,9 +6,8 @@ import { bytes, isTrue, type NamedRow, text, whole } from '../row.ts'
 import { customerId, customerNumber, ownerOf } from '../schema/customers.ts'
 import { missingTerms, strayTerms } from '../schema/record-terms.ts'
 import { fullOfRecord, memberColumns } from '../schema/tables.ts'
-import { openInClear, type Seals, sealTerms } from '../sealing/seals.ts'
+import { compareListed, type Seals, sealTerms } from '../sealing/seals.ts'
 import type { Reads } from '../session.ts'
-import { isKeyedInClear } from './checksum.ts'
 
 /** One stored record with everything that the store keeps of it, as an integrity check reads it. */
 export type StoredRow = {
@@ -194,7 +193,6 @@ async function readStoredRow(
   }
 }
 
-/** A body that takes a key is not compared where none is opened. */
 async function listedOf(
   resource: Resource,
   row: NamedRow,
@@ -202,10 +200,8 @@ async function listedOf(
 ): Promise<StoredRow['listed']> {
   const [customerId, id] = [String(row.customer_id), String(row.id)]
   const stored = { customerId, id, body: String(row.body), checksum: Number(row.checksum) }
-  const opened = isKeyedInClear(resource)
-    ? await seals?.open(resource, stored)
-    : openInClear(stored)
-  return { body: stored.body, fault: opened && 'fault' in opened ? opened.fault : undefined }
+  const compared = await compareListed(resource, stored, seals)
+  return { body: stored.body, fault: compared && 'fault' in compared ? compared.fault : undefined }
 }
 
 async function unmaskedOf(

@@ -10,7 +10,7 @@ import {
   sealBody,
 } from '@bursar/base'
 import { asTenant, isKeyedKind, isSealedKind, type Resource } from '@bursar/contract'
-import { bodyChecksum } from '../integrity/checksum.ts'
+import { bodyChecksum, isKeyedInClear } from '../integrity/checksum.ts'
 import type { SealedRecord, StorableRecord } from '../records/import.ts'
 import { addPrivateTerms } from '../records/terms.ts'
 import { StoreDamaged } from '../unavailable.ts'
@@ -34,7 +34,8 @@ export type Opened = { readonly body: string } | { readonly fault: string }
 /**
  * Seals and opens the full bodies of kinds with a mask. Lists show masked bodies, which stay in
  * clear, so that a page is joined from stored bytes. Other kinds have no mask: their bodies are
- * stored in clear, with a CRC.
+ * stored in clear, with a digest by the key of their customer where customers pay to what they
+ * say, and else with a CRC.
  */
 export type Seals = {
   /**
@@ -191,7 +192,18 @@ export const openInClear = ({ customerId, body, checksum }: Omit<StoredBody, 'id
     ? { body }
     : { fault: 'its body does not match its checksum' }
 
-/** A record of a kind that is not sealed. */
+/**
+ * Compares a body that a list shows: by the key of its customer, where customers pay to what it
+ * says, unless no key is opened.
+ */
+export const compareListed = (
+  resource: Resource,
+  stored: StoredBody,
+  seals: Pick<Seals, 'open'> | undefined,
+): Opened | Promise<Opened> | undefined =>
+  isKeyedInClear(resource) ? seals?.open(resource, stored) : openInClear(stored)
+
+/** A record of a kind that takes no key. */
 const inClear = ({ full, privateTerms: _, ...record }: StorableRecord): SealedRecord => ({
   ...record,
   stored: full,

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { fullTable, isKeyedKind, isSealedKind, type Resource } from '@bursar/contract'
 import { type Dialect, openParameters, type Parameters } from '../dialect.ts'
+import { isKeyedInClear } from '../integrity/checksum.ts'
 import type { PastSelection } from '../records/history.ts'
 import { bySelectivity, namesOneRecord, rangeOf } from '../records/page.ts'
 import { customerNumber, ownerWith } from '../schema/customers.ts'
@@ -168,7 +169,7 @@ const bodyWithMembers = (resource: Resource): 'masked' | 'body' =>
 
 /** Whether it takes a key to open the bodies of a page, or to compare them. */
 export const showsKeyed = (resource: Resource, view: PastView): boolean =>
-  isKeyedKind(resource) && (view === 'full' || !isSealedKind(resource))
+  view === 'full' ? isKeyedKind(resource) : isKeyedInClear(resource)
 
 /** `kept_since` is read with the page, so that no pruning falls between the two. */
 function pageColumns({ resource, view, dialect, customer }: PastPage): string {

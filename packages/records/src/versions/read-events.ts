@@ -1,7 +1,7 @@
 import { largest, smallest } from '@bursar/base'
 import { eventKinds, eventTypeOf } from '@bursar/contract'
 import { type Dialect, openParameters, type Parameters } from '../dialect.ts'
-import type { RequireOwner } from '../integrity/require-owner.ts'
+import type { RequireOwner } from '../integrity/owners.ts'
 import { eventActions, eventNumbers } from '../records/event-actions.ts'
 import {
   allNumbers,

@@ -1,6 +1,6 @@
 import type { Resource } from '@bursar/contract'
 import type { Dialect } from '../dialect.ts'
-import type { RequireOwner } from '../integrity/require-owner.ts'
+import type { RequireOwner } from '../integrity/owners.ts'
 import type { CustomerRecords } from '../records.ts'
 import type { Seals } from '../sealing/seals.ts'
 import type { TenantReads } from '../session.ts'
