@@ -26,7 +26,7 @@ import { type CreateOption, noCreateOption, withAudit } from '../with-stores.ts'
 import { importListCommand } from './list.ts'
 import { type Inputs, openInputs, openRejects, type Rejects } from './open-inputs.ts'
 import { printReport } from './print-report.ts'
-import { openProgress, tellWaits } from './progress.ts'
+import { openProgress } from './progress.ts'
 
 type ImportOptions = CommonOptions &
   CreateOption & {
@@ -155,8 +155,7 @@ async function importInputs(
   const creates = options.create === true && options.dryRun !== true
   return withAudit(command, { ...options, create: creates }, async (opened) => {
     const { stores, config, audited } = opened
-    const progress = openProgress(inputs)
-    const waits = tellWaits(output)
+    const progress = openProgress(inputs, output)
     const user = operatingUser()
     const isDryRun = options.dryRun === true
     const imports = stores.imports()
@@ -200,7 +199,7 @@ async function importInputs(
         fileBytes: isCompressed ? undefined : inputs.bytesTotal,
         onStep: (step) => {
           notes.onStep(step)
-          waits.enter(step)
+          progress.enter(step)
         },
         onProgress: (records) => {
           notes.onProgress(records)
@@ -226,7 +225,6 @@ async function importInputs(
       throw error instanceof ImportCancelled ? new CommandFailed(error.message) : error
     } finally {
       progress.stop()
-      waits.stop()
     }
   }).finally(interruption.close)
 }

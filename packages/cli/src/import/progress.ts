@@ -6,34 +6,41 @@ import type { Output } from '../output.ts'
 
 export type Progress = {
   update(records: number): void
+  /** Says what an import waits for, where it waits for seconds. */
+  readonly enter: OnStep
   stop(): void
 }
+
+type Shown = Pick<Progress, 'update' | 'stop'>
 
 type Extent = { readonly bytesTotal: number | undefined; readonly bytesRead: () => number }
 
 const LINE_EVERY_MS = 5000
 const WAIT_TOLD_AFTER_MS = 2000
 
-/** Says what an import waits for, where it waits for seconds. */
-export function tellWaits({ tell }: Pick<Output, 'tell'>) {
-  let cancel = () => {}
-  const enter: OnStep = (step) => {
-    cancel()
-    cancel = isWaitCode(step)
-      ? systemTime.after(WAIT_TOLD_AFTER_MS, () => tell(`waiting: ${waitCodes[step]}`))
-      : () => {}
-  }
-  return { enter, stop: () => cancel() }
-}
-
 /** Shows a progress bar if stderr is a terminal, else prints a line every five seconds. */
-export function openProgress(extent: Extent): Progress {
-  return process.stderr.isTTY && extent.bytesTotal !== undefined
-    ? bar(extent.bytesTotal, extent)
-    : lines(extent)
+export function openProgress(extent: Extent, { tell }: Pick<Output, 'tell'>): Progress {
+  const { update, stop } =
+    process.stderr.isTTY && extent.bytesTotal !== undefined
+      ? bar(extent.bytesTotal, extent)
+      : lines(extent)
+  let endWait = () => {}
+  return {
+    update,
+    enter: (step) => {
+      endWait()
+      endWait = isWaitCode(step)
+        ? systemTime.after(WAIT_TOLD_AFTER_MS, () => tell(`waiting: ${waitCodes[step]}`))
+        : () => {}
+    },
+    stop: () => {
+      endWait()
+      stop()
+    },
+  }
 }
 
-function bar(bytesTotal: number, { bytesRead }: Extent): Progress {
+function bar(bytesTotal: number, { bytesRead }: Extent): Shown {
   const startedAt = systemTime.elapsedMs()
   const single = new cliProgress.SingleBar({
     stream: process.stderr,
@@ -59,7 +66,7 @@ function bar(bytesTotal: number, { bytesRead }: Extent): Progress {
   }
 }
 
-function lines({ bytesTotal, bytesRead }: Extent): Progress {
+function lines({ bytesTotal, bytesRead }: Extent): Shown {
   const startedAt = systemTime.elapsedMs()
   let toldAt = startedAt
   return {
