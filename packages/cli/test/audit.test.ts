@@ -260,16 +260,22 @@ test('audit verify finds a line that was changed, and with heads an end that was
 
 test('a command prints the head of its chain only if it is asked to', async () => {
   const place = await newPlace()
-  const run = (...options: string[]) =>
-    runProgram(['import', 'fiat-accounts', '-', ...options], {
+  const run = (...words: string[]) =>
+    runProgram(words, {
       env: { ...place.env, DATABASE_URL: place.commandUrl },
       stdin: `${JSON.stringify(aFiatAccount())}\n`,
     })
-  assert.doesNotMatch((await run()).errors, /audit head/)
-  assert.match(
-    (await run('--audit-head')).errors,
-    /"sequence":\d,"digest":"[0-9a-f]{64}","msg":"audit head"/,
-  )
+  const importing = ['import', 'fiat-accounts', '-']
+  assert.doesNotMatch((await run(...importing)).errors, /audit head/)
+  for (const words of [
+    [...importing, '--audit-head'],
+    ['imports', '--audit-head', 'cancel', anId(1)],
+  ]) {
+    assert.match(
+      (await run(...words)).errors,
+      /"sequence":\d,"digest":"[0-9a-f]{64}","msg":"audit head"/,
+    )
+  }
 })
 
 /** Puts a copy of a line with other values into the log, past the checks of its table. */

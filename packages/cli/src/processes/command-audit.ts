@@ -91,7 +91,8 @@ async function showHead(
   command: Command,
   { auditHeadsFile: headsFile }: Config,
 ): Promise<void> {
-  const { auditHead: isAsked } = command.opts<CommonOptions>()
+  // `imports --audit-head cancel` means the same as `imports cancel --audit-head`.
+  const { auditHead: isAsked } = command.optsWithGlobals<CommonOptions>()
   const head = audit.head()
   if (head === undefined) return
   await openHeads({ log: openLog(isAsked === true ? 'info' : 'warn'), headsFile }).write([head])
