@@ -76,7 +76,7 @@ export const jobs = {
     everyMs: limits.auditReportMs,
   },
   'reseal-bodies': {
-    does: 'brings stored bodies to the form that is configured, and to rotated keys',
+    does: 'seals stored bodies again with the current keys of their customers',
     in: 'packages/records/src/sealing/start-resealing.ts',
     everyMs: baseLimits.resealIdleMs,
   },

@@ -6,7 +6,7 @@ export const recordsLimits = limitsOf({
   comparedCustomers: 50,
   /** Records of a kind whose counts `doctor` compares at most. */
   comparedRecordsMax: 100_000,
-  /** Bodies that one step brings to another form, some 5 ms. */
+  /** Bodies that one step seals again, some 5 ms. */
   resealedTogether: 100,
   /** Places that a step of a list of all customers reads, about 1 ms. */
   acrossRowsTogether: 1000,

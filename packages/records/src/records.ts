@@ -87,7 +87,7 @@ export type OperatorRecords = {
   readonly keys: CustomerKeySource
   /** Reads every key of a customer again before its next use, after one was destroyed. */
   forgetKeys(): void
-  /** Brings stored bodies to another form or key. */
+  /** Seals stored bodies again with the current keys of their customers. */
   readonly resealing: Resealing
   /** Stores one record by the rules of an import. Records that wait together share a commit. */
   put(resource: Resource, request: PutRequest): Promise<PutOutcome>
