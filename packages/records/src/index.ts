@@ -236,10 +236,10 @@ export {
 export { ensureKeys, type KeyMaking, openBindings } from './sealing/customer-key-rows.ts'
 export type { CustomerKeySource, CustomerKeys, NewCustomerKey } from './sealing/customer-keys.ts'
 export {
+  addBoundCustomers,
   NOT_OWN,
   openCustomerNumbers,
   settleOwners,
-  stagedOwners,
 } from './sealing/customer-numbers.ts'
 export { keySources, openedKeys, type Stores } from './sealing/opened-keys.ts'
 export { openSeals, openWith, type Sealing, type Seals, sealRecord } from './sealing/seals.ts'

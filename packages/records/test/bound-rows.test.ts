@@ -116,6 +116,12 @@ describe('the number of a customer', () => {
 
   test('is bound by each way in which a customer gets its first record', async () => {
     await tested.take('deposit-addresses', [samples['deposit-addresses']()])
+    // More than are bound together, behind some that are bound.
+    const many = Array.from({ length: 1201 }, (_, one) =>
+      samples.statements({ id: anId(one + 9), customer_id: `many-${one}`, ref_id: `many-${one}` }),
+    )
+    await tested.take('statements', many.slice(0, 100))
+    await tested.take('statements', many)
     await tested.store.operator.put(resource, {
       record: renderRecord(resource, instructionsOf(2, { customer_id: 'initech' }), 0),
       precondition: {},
@@ -123,8 +129,11 @@ describe('the number of a customer', () => {
       from: { command: 'PUT', clientId: 'tests' },
     })
     assert.deepEqual((await checkStored([], tested.store.operator.rows)).faults, [])
-    const bound = await tested.ask(`select count(*) from bursar.customer where binding <> ''`)
-    assert.ok(Number(bound[0]?.[0]) >= 2)
+    const counted = await tested.ask(`select count(*), sum(case when binding = '' then 1 else 0 end)
+      from bursar.customer`)
+    const [all, unbound] = counted[0] ?? []
+    assert.ok(Number(all) >= 1203)
+    assert.equal(Number(unbound), 0)
   })
 })
 

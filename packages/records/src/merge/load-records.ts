@@ -12,7 +12,7 @@ import {
   type SealedRecord,
 } from '../records/import.ts'
 import type { MadeKeys } from '../sealing/customer-keys.ts'
-import { settleOwners, stagedOwners } from '../sealing/customer-numbers.ts'
+import { addBoundCustomers } from '../sealing/customer-numbers.ts'
 import type { Seals } from '../sealing/seals.ts'
 import { settleKeys } from '../sealing/settle-keys.ts'
 import { holds, type Session, type StagedValue } from '../session.ts'
@@ -148,9 +148,8 @@ async function openLoad(deps: LoadDeps, resource: Resource): Promise<RecordLoad>
           },
           add: async () => {
             if (options.dryRun) return
-            const added = await session.rows({ text: merge.addCustomers })
-            const owners = await session.rows({ text: stagedOwners(dialect) })
-            await settleOwners(session, { dialect, numbers: seals.numbers }, owners, added)
+            const { numbers } = seals
+            await addBoundCustomers(session, { dialect, numbers }, merge.addCustomers)
           },
           hold: async () => {
             if (!options.dryRun) await session.run(merge.held.hold)

@@ -42,7 +42,7 @@ export function openNoteConsumed(
         (await session.rows({ text, values, prepare: true }))[0]
       const isNew = await run(add, [customerId])
       const owner = (await run(lock, [customerId])) ?? {}
-      await settleOwners(session, { dialect, numbers }, [owner], isNew ? [isNew] : [])
+      await settleOwners(session, { dialect, numbers }, [owner], () => isNew !== undefined)
       const [owned, change] = [whole(owner, 'number'), whole(owner, 'changes') + 1n]
       const before = optionalWhole((await run(last, [owned])) ?? { stored_at: null }, 'stored_at')
       // The times of a kind never fall, whatever the clock says.

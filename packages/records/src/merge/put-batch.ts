@@ -270,7 +270,9 @@ async function store(batch: Batch, places: readonly number[], sent: Sent): Promi
   const rows = (await sent.changing).filter((row) => isLeft.has(placeOf(row)))
   const { session, numbers } = batch
   const { dialect } = batch.statements
-  await settleOwners(session, { dialect, numbers }, await sent.owners, await sent.added)
+  const added = new Set((await sent.added).map(({ id }) => id))
+  const owners = await sent.owners
+  await settleOwners(session, { dialect, numbers }, owners, ({ id }) => added.has(id))
   if ((await sent.stale).length > 0) throw new KeysReplaced()
   await storeChanging(batch, rows, await sent.contents, left.length < places.length)
   await noteUnchanged(batch, left)

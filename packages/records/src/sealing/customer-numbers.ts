@@ -3,7 +3,7 @@ import { asTenant } from '@bursar/contract'
 import type { Dialect } from '../dialect.ts'
 import { type NamedRow, text, whole } from '../row.ts'
 import { ownerOf } from '../schema/customers.ts'
-import type { Reads } from '../session.ts'
+import type { Reads, Session } from '../session.ts'
 import { StoreDamaged } from '../unavailable.ts'
 import type { CustomerKeySource } from './customer-keys.ts'
 
@@ -24,7 +24,8 @@ export type CustomerNumbers = Bindings & {
 export function openCustomerNumbers({ bindingOf }: Bindings): CustomerNumbers {
   const compared = keepRecentlyUsed<string, string>(limits.comparedNumbersMax)
   const compare = async (customerId: string, owner: string) => {
-    const [number = '', binding = ''] = owner.split(' ')
+    const [number = ''] = owner.split(' ')
+    const binding = bindingIn(owner)
     const [keyId = ''] = binding.split('.')
     const isOwn = binding === (await bindingOf(asTenant(customerId), BigInt(number), keyId))
     if (isOwn) compared.set(customerId, owner)
@@ -41,39 +42,67 @@ export const stagedOwners = ({ tableName }: Pick<Dialect, 'tableName'>): string 
   select id, number, ${ownerOf('owner')} as owner from ${tableName('customer')} as owner
   where id in (select customer_id from staged_line)`
 
+type Deps = { readonly dialect: Dialect; readonly numbers: CustomerNumbers }
+
+/**
+ * Adds the customers of the staged records and binds their numbers. A number that the transaction
+ * gives is larger than each that was there before, and every other one has its binding.
+ */
+export async function addBoundCustomers(
+  session: Pick<Session, 'rows' | 'run' | 'iterate'>,
+  deps: Deps,
+  addCustomers: string,
+): Promise<void> {
+  const { dialect } = deps
+  const [row = {}] = await session.rows({
+    text: `select coalesce(max(number), 0) as last from ${dialect.tableName('customer')}`,
+  })
+  const last = whole(row, 'last')
+  await session.run(addCustomers)
+  const owners = session.iterate({ text: stagedOwners(dialect) })
+  await settleOwners(session, deps, owners, (owner) => {
+    return whole(owner, 'number') > last && bindingIn(text(owner, 'owner')) === ''
+  })
+}
+
+const bindingIn = (owner: string): string => owner.slice(owner.indexOf(' ') + 1)
+
 /**
  * Compares the numbers of customers before records are stored under them, and binds those that the
- * transaction has added, of which it has the ids.
+ * transaction has added.
  */
 export async function settleOwners(
   { rows }: Reads,
-  { dialect, numbers }: { readonly dialect: Dialect; readonly numbers: CustomerNumbers },
-  owners: readonly NamedRow[],
-  added: readonly NamedRow[],
+  { dialect, numbers }: Deps,
+  owners: Iterable<NamedRow> | AsyncIterable<NamedRow>,
+  isAdded: (owner: NamedRow) => boolean,
 ): Promise<void> {
-  const isAdded = new Set(added.map(({ id }) => id))
   const bound: { readonly id: string; readonly binding: string }[] = []
-  for (const row of owners) {
-    const id = text(row, 'id')
-    if (isAdded.has(id)) {
-      const binding = await numbers.bindingOf(asTenant(id), whole(row, 'number'))
-      bound.push({ id, binding: binding ?? '' })
-    } else if (!(await numbers.isOwn(id, text(row, 'owner'))))
-      throw new StoreDamaged(`customers: ${NOT_OWN}`)
-  }
-  for (let from = 0; from < bound.length; from += CUSTOMERS_TOGETHER) {
-    const part = bound.slice(from, from + CUSTOMERS_TOGETHER)
+  const bind = async () => {
+    const made = bound.splice(0)
+    if (made.length === 0) return
     await rows({
       text: `update ${dialect.tableName('customer')} set binding = made.binding
         from ${dialect.unnest('made', { id: 'text[]', binding: 'text[]' })}
         where customer.id = made.id`,
       values: [
-        dialect.list(part.map(({ id }) => id)),
-        dialect.list(part.map(({ binding }) => binding)),
+        dialect.list(made.map(({ id }) => id)),
+        dialect.list(made.map(({ binding }) => binding)),
       ],
       prepare: true,
     })
   }
+  for await (const row of owners) {
+    const id = text(row, 'id')
+    if (isAdded(row)) {
+      const binding = await numbers.bindingOf(asTenant(id), whole(row, 'number'))
+      bound.push({ id, binding: binding ?? '' })
+      if (bound.length === CUSTOMERS_TOGETHER) await bind()
+    } else if (!(await numbers.isOwn(id, text(row, 'owner')))) {
+      throw new StoreDamaged(`customers: ${NOT_OWN}`)
+    }
+  }
+  await bind()
 }
 
 const CUSTOMERS_TOGETHER = 500

@@ -139,7 +139,7 @@ async function addCustomers(session: Session, added: readonly NewRecords[], seal
     const isNew = await rows({ text: into, values: [id] })
     const text = `select id, number, changes, ${ownerOf('owner')} as owner from customer as owner where id = $1`
     const [row = {}] = await rows({ text, values: [id] })
-    await settleOwners(session, { dialect, numbers }, [row], isNew)
+    await settleOwners(session, { dialect, numbers }, [row], () => isNew.length > 0)
     customers.set(id, { number: whole(row, 'number'), changes: whole(row, 'changes') })
   }
   return customers

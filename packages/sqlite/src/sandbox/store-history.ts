@@ -3,6 +3,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { type CustomerKey, smallest, turn } from '@bursar/base'
 import { type Resource, resources } from '@bursar/contract'
 import {
+  addBoundCustomers,
   createImportStaging,
   dropImportStaging,
   emptyStaging,
@@ -23,8 +24,6 @@ import {
   type Session,
   type StorableRecord,
   sealRecord,
-  settleOwners,
-  stagedOwners,
   stagedRows,
   stagingOfAll,
   text,
@@ -68,9 +67,7 @@ export async function storeHistory(
     )
     await session.stage(staging, rows)
     const merge = statementsOf(resource)
-    const added = await session.rows({ text: merge.addCustomers })
-    const owners = await session.rows({ text: stagedOwners(dialect) })
-    await settleOwners(session, { dialect, numbers }, owners, added)
+    await addBoundCustomers(session, { dialect, numbers }, merge.addCustomers)
     const seals: Pick<Seals, 'open'> = {
       open: (_resource, stored) => {
         const body = openWith(keyOf(stored.customerId), resource, stored)
