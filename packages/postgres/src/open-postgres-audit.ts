@@ -7,7 +7,6 @@ import {
   type CredentialStore,
   countLines,
   destroyedKeyMethods,
-  headsSince,
   insertLines,
   isTrue,
   keyMethods,
@@ -129,8 +128,7 @@ function ownedAudit(owner: Connection): OwnedAudit {
                 return storedOf(await rows(countLines(dialect, lines)))
               }),
             ),
-          heads: (since, chainsMax) =>
-            run(() => rowsOf(owner).rows(headsSince(dialect, since, chainsMax))),
+          heads: (since, chainsMax) => run(() => rowsOf(owner).rows(selectHeads(since, chainsMax))),
           withinMs: recordsLimits.auditWriteMs,
           waitMs: recordsLimits.auditWriteMs,
         },
