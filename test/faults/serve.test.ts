@@ -88,7 +88,7 @@ test('serve refuses a store with public secrets of a sandbox', limited, async ()
   const command = `client disable --sandbox --database 'sqlite:${join(data, 'sandbox.db')}'`
   const { code, errors } = await runProgram(['serve'], { env, mustExist: true })
   assert.equal(code, 2)
-  assert.match(errors, /\nThe store has 4 clients of a sandbox, whose secrets are public: [^\n]+\n/)
+  assert.match(errors, /^The store has 4 clients of a sandbox, whose secrets are public: [^\n]+\n$/)
   assert.ok(errors.includes(`Disable them with \`npm run -s bursar -- ${command}\`, or`), errors)
   for (const id of ['acme_sandbox', 'borealis_sandbox', 'console_sandbox']) {
     assert.ok(errors.includes(id), id)
