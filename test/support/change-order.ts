@@ -4,7 +4,7 @@ import type { Dialect } from '@bursar/records'
 import { withPrimary } from '../../packages/postgres/src/cluster/with-primary.ts'
 import { dialect as postgresDialect } from '../../packages/postgres/src/dialect.ts'
 import { versionOf } from '../../packages/records/src/records/stored-record.ts'
-import { fullOfRecord } from '../../packages/records/src/schema/tables.ts'
+import { fullOfRecord, versionMark } from '../../packages/records/src/schema/tables.ts'
 import { dialect as sqliteDialect } from '../../packages/sqlite/src/dialect.ts'
 import type { Called, TestService } from './harness.ts'
 import type { TestStore } from './record-store.ts'
@@ -45,10 +45,11 @@ const versionsQuery = (dialect: Dialect) =>
       const { row, join } = fullOfRecord(resource, dialect)
       return `select record.customer, '${resource.kind}' as kind,
           cast(${dialect.listedId.of('record')} as text) as id, record.change, record.stored_at,
-          ${row}.checksum, record.deleted_at, record.source_version
+          ${versionMark(resource, row)} as version_mark, record.deleted_at, record.source_version
         from ${dialect.tableName(resource.table)} as record ${join}`
     }),
-    `select customer, kind, cast(id as text), change, stored_at, checksum, deleted_at, source_version
+    `select customer, kind, cast(id as text), change, stored_at,
+       coalesce(version_mark, checksum), deleted_at, source_version
      from ${dialect.tableName('superseded')}`,
   ].join(' union all ')
 
@@ -58,7 +59,7 @@ export async function readOrder(
   store: keyof typeof dialects = testStore,
 ): Promise<StoredOrder> {
   const dialect = dialects[store]
-  const numbers = ['stored_at', 'checksum', 'deleted_at', 'source_version']
+  const numbers = ['stored_at', 'version_mark', 'deleted_at', 'source_version']
   const rows = await ask(`
     select owner.id as customer_id, version.kind, version.id, version.change,
       ${dialect.hex('owner.event_secret')} as secret,

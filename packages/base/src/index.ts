@@ -135,7 +135,7 @@ export {
   purposes,
   type WrappedKey,
 } from './vault/purpose-key.ts'
-export { type Random, systemRandom } from './vault/random.ts'
+export { openRandomPool, type Random, systemRandom } from './vault/random.ts'
 export {
   type BodyPlace,
   digestOf,

@@ -63,7 +63,7 @@ describe('migrate', () => {
     assert.equal(damaged.code, 1)
     assert.match(damaged.err, /row-level security of bursar.statement is not forced/)
     await database.ask(`insert into bursar.fiat_account_full
-      (checksum, customer, deleted, id, body) values (0, 1, false, '${anId(1)}', '{"id"')`)
+      (checksum, version_mark, customer, deleted, id, body) values (0, 0, 1, false, '${anId(1)}', '{"id"')`)
     const unpaired = await run(words, {})
     await database.ask('delete from bursar.fiat_account_full')
     assert.equal(unpaired.code, 1)

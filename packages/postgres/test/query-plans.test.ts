@@ -21,10 +21,14 @@ before(async () => {
   await tested.database.ask(`insert into bursar.customer (id)
     select 'customer-' || at from generate_series(1, ${CUSTOMERS}) as at`)
   const tables = lists.map(({ view }) => view.resource.table)
+  // No plan depends on it.
+  await tested.database.ask(
+    'alter table bursar.fiat_deposit_instructions alter column version_mark set default 0',
+  )
   for (const table of tables) await tested.database.ask(fillOf(table, await membersOf(table)))
   await tested.database.ask(`
-    insert into bursar.fiat_account_full (customer, id, deleted, body, checksum)
-      select customer, id, deleted, body, 0 from bursar.fiat_account;
+    insert into bursar.fiat_account_full (customer, id, deleted, body, checksum, version_mark)
+      select customer, id, deleted, body, 0, 0 from bursar.fiat_account;
     analyze`)
   // The plans are those of the role that serves customers.
   plans = openPlans(tested.database.url)

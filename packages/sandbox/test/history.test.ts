@@ -68,14 +68,16 @@ function tablesOf(path: string) {
         resource.table,
         rows(`select * from ${resource.table} order by position`).map((row) => ({
           ...row,
-          ...(isKeyedKind(resource) && !isSealedKind(resource) && { checksum: null }),
+          ...(isKeyedKind(resource) &&
+            !isSealedKind(resource) && { checksum: null, version_mark: null }),
           terms: String(row.terms).replaceAll(/(?<="aprivate )[^"]+/g, ''),
         })),
       ]),
     ),
     full: rows('select customer, id, deleted from fiat_account_full order by customer, id'),
     superseded: rows(`select *, iif(kind in (${sealed}), null, body) as body,
-      iif(kind in (${keyed}), null, checksum) as checksum from superseded order by customer, change`),
+      iif(kind in (${keyed}), null, checksum) as checksum, null as version_mark
+      from superseded order by customer, change`),
     ...Object.fromEntries(
       ['former_value', 'extent', 'kept_since', 'origin', 'change_state'].map((table) => [
         table,

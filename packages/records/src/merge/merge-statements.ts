@@ -1,5 +1,6 @@
-import { fullTable, isSealedKind, type Resource } from '@bursar/contract'
+import { fullTable, isKeyedKind, isSealedKind, type Resource } from '@bursar/contract'
 import type { Dialect } from '../dialect.ts'
+import { isKeyedInClear } from '../integrity/checksum.ts'
 import { eventOf } from '../records/event-actions.ts'
 import {
   addCustomers,
@@ -38,7 +39,7 @@ export function mergeStatements(resource: Resource, dialect: Dialect) {
     timed(`insert into ${tableName('superseded')}
        select '${resource.kind}', stored.customer, ${listedId.of('stored')}, stored.stored_at, ${now},
          stored.change, stored.event, ${storedBody}, stored.deleted_at, stored.source_version, ${storedChecksum},
-         stored.origin, stored.origin_line, ${hasMask ? 'stored.body, stored.checksum' : 'null, null'}
+         ${isKeyedKind(resource) ? `${hasMask ? 'stored_full' : 'stored'}.version_mark` : 'null'}, stored.origin, stored.origin_line, ${hasMask ? 'stored.body, stored.checksum' : 'null, null'}
        from ${replacedInFull}`),
     timed(noteFormerValues(resource, replaced, dialect)),
     ...(resource.terms === undefined
@@ -62,11 +63,12 @@ export function mergeStatements(resource: Resource, dialect: Dialect) {
     ...(hasMask
       ? [
           // An unmasked record whose masked one was lost replaces nothing, but has the same key.
-          untimed(`insert into ${full} as stored (customer, id, deleted, body, checksum)
-             select customer, id, deleted_at is not null, full_body, full_checksum from staged
+          untimed(`insert into ${full} as stored (customer, id, deleted, body, checksum, version_mark)
+             select customer, id, deleted_at is not null, full_body, full_checksum, version_mark from staged
              where true order by customer, id
              on conflict (customer, id) do update set
-               deleted = excluded.deleted, body = excluded.body, checksum = excluded.checksum`),
+               deleted = excluded.deleted, body = excluded.body, checksum = excluded.checksum,
+               version_mark = excluded.version_mark`),
         ]
       : []),
   ]
@@ -203,13 +205,14 @@ export function stageStored(
   const hasMask = resource.mask !== undefined
   const full = hasMask ? 'stored_full' : 'stored'
   const kept = ['position', ...members, 'updated_at', 'source_version']
+  const marks = isKeyedKind(resource)
   return `
       insert into staged_line (sequence, line, file, customer_id, id, ${kept.join(', ')}, full_body, full_checksum,
-        masked, masked_checksum, deleted_at, keeps_deletion, id_taken, is_loser, mends)
+        masked, masked_checksum, deleted_at, keeps_deletion, id_taken, is_loser, mends${marks ? ', version_mark' : ''})
       select (select coalesce(max(sequence), 0) from staged_line) + row_number() over (), ${line}, ${file},
         ${[customerId(dialect, 'stored.customer'), dialect.listedId.of('stored'), ...kept.map((column) => `stored.${column}`)].join(', ')}, ${full}.body, ${full}.checksum,
         ${hasMask ? 'stored.body, stored.checksum' : 'null, null'},
-        coalesce(stored.deleted_at, ${deletedAt}), 0, ${idTaken}, ${isLoser}, 0`
+        coalesce(stored.deleted_at, ${deletedAt}), 0, ${idTaken}, ${isLoser}, 0${marks ? `, ${dialect.random}` : ''}`
 }
 
 /** The stored rows of a kind, and beside them the unmasked ones if it has a mask. */
@@ -232,15 +235,16 @@ function insertRecords(resource: Resource, { tableName, ...dialect }: Dialect): 
   const [body, checksum] =
     resource.mask === undefined ? ['full_body', 'full_checksum'] : ['masked', 'masked_checksum']
   const order = 'staged.deleted_at is not null, staged.position'
+  const mark = isKeyedInClear(resource) ? 'version_mark,' : ''
   return `insert into ${tableName(resource.table)} (
          customer, deleted, position, ${members.join(', ')}, body,
          deleted_at, updated_at, source_version, stored_at,
-         change, id_taken, event, checksum,
+         change, id_taken, event, checksum, ${mark}
          origin, origin_line)
        select owner.number, staged.deleted_at is not null, staged.position, ${members.map((column) => `staged.${column}`).join(', ')}, ${body},
          deleted_at, updated_at, source_version, ${timeOfMerge(dialect)},
          owner.changes + row_number() over (partition by owner.number order by ${order}), id_taken = 1,
-         ${eventOf('staged')}, ${checksum},
+         ${eventOf('staged')}, ${checksum}, ${mark}
          case when is_loser = 1 then source.taker else source.origin end, staged.line - source.lines_before
        from staged_line as staged cross join ${tableName('customer')} as owner
          left join staged_origin as source on source.file = staged.file

@@ -13,7 +13,7 @@ import { conflictReader } from './find-faults.ts'
 import { mergeInOrder, storeStaged, takeValues } from './merge-order.ts'
 import { mergeStatements } from './merge-statements.ts'
 import type { Noted } from './origins.ts'
-import { emptyStaging, numberStaged, putStagingOf, stagedRows } from './staging.ts'
+import { emptyStaging, numberStaged, putStagingOf, stagedMark, stagedRows } from './staging.ts'
 
 /** The statements of a kind, written once so that the store prepares each once. */
 export function putStatements(resource: Resource, dialect: Dialect) {
@@ -40,7 +40,7 @@ export function putStatements(resource: Resource, dialect: Dialect) {
     remaining: `select line, sequence in (select staged.sequence from ${merge.replaced}) as replaces
       from staged`,
     /** What the versions of the staged records are made of, but for their time. */
-    contents: `select line, id, full_checksum as checksum, deleted_at, source_version,
+    contents: `select line, id, ${stagedMark(resource)} as version_mark, deleted_at, source_version,
       ${versionSecret(dialect, 'staged.customer')} from staged`,
     numberStaged: numberStaged(dialect),
     owners: stagedOwners(dialect),

@@ -1,4 +1,5 @@
-import { isSealedKind, type Resource } from '@bursar/contract'
+import { openRandomPool } from '@bursar/base'
+import { isKeyedKind, isSealedKind, type Resource } from '@bursar/contract'
 import type { Dialect } from '../dialect.ts'
 import { bodyChecksum } from '../integrity/checksum.ts'
 import type { SealedRecord } from '../records/import.ts'
@@ -39,6 +40,7 @@ const stagedColumns = (resource: Resource): readonly string[] => [
   'raw',
   ...contentColumns(resource),
   ...(isSealedKind(resource) ? ['full_body'] : ['full_checksum']),
+  ...(isKeyedKind(resource) ? ['version_mark'] : []),
   'masked',
   'masked_checksum',
   'keeps_deletion',
@@ -56,6 +58,7 @@ const typeOf = (column: string, { types }: Dialect): string =>
     position: types.position,
     full_body: 'text',
     full_checksum: 'bigint',
+    version_mark: 'bigint',
     masked: 'text',
     masked_checksum: 'bigint',
     deleted_at: 'bigint',
@@ -154,6 +157,7 @@ export const stagedValues = (record: SealedRecord, sequence = 0) => ({
   ...record.members,
   full_body: record.stored,
   full_checksum: record.checksum,
+  version_mark: record.keyId === null ? null : randomMark(),
   masked: record.masked,
   masked_checksum: record.masked === null ? null : bodyChecksum(record.customerId, record.masked),
   deleted_at: record.deletedAt ?? null,
@@ -163,6 +167,14 @@ export const stagedValues = (record: SealedRecord, sequence = 0) => ({
   updated_at: record.updatedAt,
   source_version: record.sourceVersion,
 })
+
+const takeRandom = openRandomPool()
+const MARK_BYTES = 6
+const randomMark = () => takeRandom(MARK_BYTES).readUIntBE(0, MARK_BYTES)
+
+/** What names the version of a staged record, as `versionMark` does that of a stored one. */
+export const stagedMark = (resource: Resource): string =>
+  isKeyedKind(resource) ? 'version_mark' : 'full_checksum'
 
 /** Makes a record a row of `staged_line`. */
 export function stagedRows({ columns }: Staging) {

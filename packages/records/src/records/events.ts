@@ -13,8 +13,8 @@ export type StoredEvent = {
   /** Its place in the order of all versions of the customer, of every kind, from 1. */
   readonly change: bigint
   readonly storedAt: bigint
-  /** The checksum of the record in full; 0 for a fee. */
-  readonly checksum: bigint
+  /** What names the version of the record: see `versionMark`. 0 for a fee. */
+  readonly mark: bigint
   /** When the version was in force and is still known. */
   readonly asOf: bigint
 }
@@ -30,8 +30,8 @@ export type EventPlace = {
 }
 
 /** What tells an event from every other one of its customer, but for its number. */
-export const eventContent = ({ kind, id, action, storedAt, checksum }: StoredEvent): string =>
-  `${kind} ${id} ${action} ${storedAt} ${checksum}`
+export const eventContent = ({ kind, id, action, storedAt, mark }: StoredEvent): string =>
+  `${kind} ${id} ${action} ${storedAt} ${mark}`
 
 /** The place after an event, for a reader that began after the last event that had been pruned. */
 export const placeAfter = (event: StoredEvent, pruned: bigint): EventPlace => ({

@@ -5,7 +5,7 @@ import type { Dialect } from '../dialect.ts'
 import { shownId } from '../integrity/stored-rows.ts'
 import { bytes, isTrue, type NamedRow, optionalText, optionalWhole, text, whole } from '../row.ts'
 import { customerId, customerNumber } from '../schema/customers.ts'
-import { fullOfRecord } from '../schema/tables.ts'
+import { fullOfRecord, versionMark } from '../schema/tables.ts'
 import type { Seals } from '../sealing/seals.ts'
 import { StoreDamaged } from '../unavailable.ts'
 
@@ -45,7 +45,7 @@ export function storedRecords(
   return `
     select ${customerId(dialect, 'record.customer')} as customer_id,
       ${listedId.of('record')} as id, ${row}.body as body, ${row}.checksum as checksum,
-      record.deleted_at, record.id_taken, record.source_version, record.stored_at
+      ${versionMark(resource, row)} as version_mark, record.deleted_at, record.id_taken, record.source_version, record.stored_at
       ${columns}
     from ${tables.before} ${tableName(resource.table)} as record ${tables.index} ${join}`
 }
@@ -80,7 +80,7 @@ export function currentVersionOf({ deletable }: Resource, row: NamedRow): string
  * read.
  */
 export function versionOf(row: NamedRow): string {
-  const columns = ['stored_at', 'checksum', 'deleted_at', 'source_version']
+  const columns = ['stored_at', 'version_mark', 'deleted_at', 'source_version']
   const content = columns.map((column) => optionalWhole(row, column) ?? '').join(' ')
   const named = Buffer.from(`version ${text(row, 'id')} ${content}`)
   const secret = bytes(row, 'event_secret')

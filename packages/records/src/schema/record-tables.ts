@@ -1,5 +1,6 @@
 import { fullTable, type Resource } from '@bursar/contract'
 import type { Dialect } from '../dialect.ts'
+import { isKeyedInClear } from '../integrity/checksum.ts'
 import { hasHiddenStatus, memberColumns, searchedColumns } from './tables.ts'
 
 /**
@@ -27,6 +28,7 @@ create table ${name} (
   -- The place of the version in the order of all versions of its customer, of every kind.
   change ${types.integer} not null,
   checksum ${types.integer} not null,
+  ${isKeyedInClear(resource) ? versionMark(types) : ''}
   deleted_at ${types.integer},
   updated_at ${types.integer},
   source_version ${types.integer},
@@ -54,6 +56,9 @@ ${createOrderOfAll(resource, dialect)}
 ${mask === undefined ? '' : createFullTable(fullTable(resource), dialect)}`
 }
 
+/** Names the version of a kind whose checksums take a key. It is random, and is never renewed. */
+const versionMark = ({ integer }: Dialect['types']) => `version_mark ${integer} not null,`
+
 /** The order of the live records of all customers, of each status. */
 const createOrderOfAll = (
   { table, statuses }: Resource,
@@ -68,6 +73,7 @@ const createFullTable = (
 ): string => `
 create table ${tableName(table)} (
   checksum ${types.integer} not null,
+  ${versionMark(types)}
   customer ${types.customer} not null,
   deleted ${types.boolean} not null,
   id ${types.id} not null,

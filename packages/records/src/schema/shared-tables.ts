@@ -22,6 +22,8 @@ create table ${tableName('superseded')} (
   deleted_at ${types.integer},
   source_version ${types.integer},
   checksum ${types.integer} not null,
+  -- Names the version of a kind whose checksums take a key. It is random, and no renewal changes it.
+  version_mark ${types.integer},
   origin ${types.integer},
   origin_line ${types.integer},
   -- What the customer's list showed of the version, for kinds with a mask.

@@ -1,4 +1,4 @@
-import { fullTable, type Resource, resources } from '@bursar/contract'
+import { fullTable, isKeyedKind, type Resource, resources } from '@bursar/contract'
 import type { Dialect } from '../dialect.ts'
 
 /** The tables of one kind: what lists show and, where that is masked, the full records. */
@@ -71,6 +71,10 @@ export const isCurrent = ({ deletable }: Resource, row: string): string =>
 /** Columns by which the operator finds a record of any customer, besides those that are unique. */
 export const searchedColumns = (resource: Resource): readonly string[] =>
   filterColumns(resource).filter((column) => column.endsWith('_id') && column !== 'memo_id')
+
+/** What names a version in ids, of the row of its full body. No renewal of a key changes it. */
+export const versionMark = (resource: Resource, row: string): string =>
+  isKeyedKind(resource) ? `${row}.version_mark` : `${row}.checksum`
 
 /** The row that has the full body of a row `record`, and the join that it takes. */
 export const fullOfRecord = (

@@ -1,6 +1,7 @@
 import { eventKinds, fullTable, type Resource, resourceOf } from '@bursar/contract'
 import type { Dialect } from '../dialect.ts'
 import { eventNumbers } from '../records/event-actions.ts'
+import { versionMark } from '../schema/tables.ts'
 
 /** A query with conditions on the numbers of its `record`. */
 export type Branch = (conditions: string) => string
@@ -30,11 +31,11 @@ export function branchesOf(
   { selected, columns = '', each, matching = () => '' }: BranchParts = {},
 ): readonly Branch[] {
   const branchOf =
-    (kind: string, { from, id, event, checksum, others }: EventTable): Branch =>
+    (kind: string, { from, id, event, mark, others }: EventTable): Branch =>
     (conditions) => {
       const where = `record.customer = ${customer} and ${conditions} ${others} ${matching(kind)}`
       const ofEvent = `${columns} '${kind}' as kind, ${id} as id, record.change,
-        cast(${event} as bigint) as event, record.stored_at, cast(${checksum} as bigint) as checksum`
+        cast(${event} as bigint) as event, record.stored_at, cast(${mark} as bigint) as mark`
       return `
         select ${selected ?? ofEvent}
         from ${each === undefined ? `${from} where ${where}` : dialect.forEachRow(each, from, where)}`
@@ -49,7 +50,7 @@ type EventTable = {
   readonly from: string
   readonly id: string
   readonly event: string
-  readonly checksum: string
+  readonly mark: string
   /** Its own conditions, which come last. */
   readonly others: string
 }
@@ -58,7 +59,7 @@ function tablesOf(kind: string, dialect: Dialect): readonly EventTable[] {
   const { tableName, indexedBy, listedId } = dialect
   if (kind === 'fees') {
     const from = `${tableName('fee_event')} as record`
-    return [{ from, id: 'record.id', event: `${eventNumbers.consumed}`, checksum: '0', others: '' }]
+    return [{ from, id: 'record.id', event: `${eventNumbers.consumed}`, mark: '0', others: '' }]
   }
   const resource = resourceOf(kind)
   const { table } = resource
@@ -66,14 +67,14 @@ function tablesOf(kind: string, dialect: Dialect): readonly EventTable[] {
     from: `${tableName(table)} as record ${indexedBy(`${table}_by_change`)}`,
     id: listedId.of('record'),
     event: 'record.event',
-    checksum: checksumOfFull(resource, dialect),
+    mark: markOfFull(resource, dialect),
     others: IS_INDEXED,
   }
   const replaced = {
     from: `${tableName('superseded')} as record ${indexedBy('superseded_by_change')}`,
     id: 'record.id',
     event: 'record.event',
-    checksum: 'record.checksum',
+    mark: versionMark(resource, 'record'),
     others: `and record.kind = '${kind}' ${IS_INDEXED}`,
   }
   return [current, replaced]
@@ -82,9 +83,9 @@ function tablesOf(kind: string, dialect: Dialect): readonly EventTable[] {
 /** The condition of the indexes by number. */
 const IS_INDEXED = 'and record.change > 0'
 
-/** The checksum of the full body of a row `record`. */
-const checksumOfFull = (resource: Resource, { tableName, listedId }: Dialect): string =>
+/** What names the version of a row `record`. */
+const markOfFull = (resource: Resource, { tableName, listedId }: Dialect): string =>
   resource.mask === undefined
-    ? 'record.checksum'
-    : `coalesce((select checksum from ${tableName(fullTable(resource))} as unmasked
+    ? versionMark(resource, 'record')
+    : `coalesce((select ${versionMark(resource, 'unmasked')} from ${tableName(fullTable(resource))} as unmasked
         where unmasked.customer = record.customer and unmasked.id = ${listedId.of('record')}), 0)`

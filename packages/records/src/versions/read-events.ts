@@ -286,7 +286,7 @@ export function readEvent(row: NamedRow): StoredEvent {
     action: eventActions[Number(whole(row, 'event'))] ?? 'updated',
     change: whole(row, 'change'),
     storedAt,
-    checksum: whole(row, 'checksum'),
+    mark: whole(row, 'mark'),
     // What was in force when older versions were pruned is known since then.
     asOf: kind !== 'fees' && storedAt < keptSince ? keptSince : storedAt,
   }

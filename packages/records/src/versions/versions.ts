@@ -12,7 +12,7 @@ import { exportLine, readStoredRecord, versionOf, versionSecret } from '../recor
 import type { OperatorRecords } from '../records.ts'
 import { type NamedRow, optionalText, optionalWhole, whole } from '../row.ts'
 import { customerId, customerNumber } from '../schema/customers.ts'
-import { fullOfRecord } from '../schema/tables.ts'
+import { fullOfRecord, versionMark } from '../schema/tables.ts'
 import type { Seals } from '../sealing/seals.ts'
 import type { Reads, Value } from '../session.ts'
 
@@ -106,10 +106,11 @@ const version = (
   row: string,
   id: string,
   body: string,
-  checksum: string,
+  [checksum, mark]: readonly [string, string],
   replacedAt: string,
 ) => `
-  ${customerId(names, `${row}.customer`)} as customer_id, ${id} as id, ${body} as body, ${checksum} as checksum, ${row}.deleted_at,
+  ${customerId(names, `${row}.customer`)} as customer_id, ${id} as id, ${body} as body, ${checksum} as checksum,
+  ${mark} as version_mark, ${row}.deleted_at,
   ${row}.source_version, ${row}.stored_at, ${replacedAt} as replaced_at, ${row}.origin_line,
   ${versionSecret(names, `${row}.customer`)},
   origin.command, origin.client_id, origin.file, origin.os_user`
@@ -137,7 +138,7 @@ function current(resource: Resource, dialect: Dialect, index: string): string {
   const { tableName, indexedBy, listedId } = dialect
   const { row, join } = fullOfRecord(resource, dialect)
   return `
-    select ${version(dialect, 'record', listedId.of('record'), `${row}.body`, `${row}.checksum`, 'null')}
+    select ${version(dialect, 'record', listedId.of('record'), `${row}.body`, [`${row}.checksum`, versionMark(resource, row)], 'null')}
     from ${tableName(resource.table)} as record ${indexedBy(`${resource.table}_${index}`)}
     left join ${tableName('origin')} as origin on origin.id = record.origin
     ${join}`
@@ -147,11 +148,11 @@ const keptSinceQuery = (dialect: Dialect): string => `
     select at from ${dialect.tableName('kept_since')}
     where customer = ${namedCustomer(dialect)} and kind = ${dialect.parameter(2, 'text')}`
 
-const replaced = ({ kind }: Resource, dialect: Dialect): string => `
-    select ${version(dialect, 'past', 'past.id', 'past.body', 'past.checksum', 'past.replaced_at')}
+const replaced = (resource: Resource, dialect: Dialect): string => `
+    select ${version(dialect, 'past', 'past.id', 'past.body', ['past.checksum', versionMark(resource, 'past')], 'past.replaced_at')}
     from ${dialect.tableName('superseded')} as past
     left join ${dialect.tableName('origin')} as origin on origin.id = past.origin
-    where past.customer = ${namedCustomer(dialect)} and past.kind = '${kind}'
+    where past.customer = ${namedCustomer(dialect)} and past.kind = '${resource.kind}'
       and past.id = ${dialect.parameter(2, 'uuid')}`
 
 /** The replaced version that was stored at a time, or the last one before it. */

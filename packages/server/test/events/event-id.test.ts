@@ -15,7 +15,7 @@ const event = (number: bigint, over: Partial<StoredEvent> = {}): StoredEvent => 
   action: 'updated',
   change: number,
   storedAt: 1_800_000_000_000_000n,
-  checksum: 7n,
+  mark: 7n,
   asOf: 0n,
   ...over,
 })
@@ -40,7 +40,7 @@ test('events that got one number, before and after a recovery, have different id
     { id: anId(2) },
     { action: 'created' },
     { storedAt: 1_800_000_000_000_001n },
-    { checksum: 8n },
+    { mark: 8n },
   ].map((over) => eventId(own, event(7n, over as Partial<StoredEvent>)))
   assert.equal(new Set(ids).size, ids.length)
   for (const id of ids) assert.equal(openEventId(own, id), 7n)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { CustomerKey } from '@bursar/base'
-import { fullTable, type Resource } from '@bursar/contract'
+import { fullTable, isKeyedKind, type Resource } from '@bursar/contract'
 import {
   ensureKeys,
   eventNumbers,
@@ -61,10 +61,11 @@ export async function addRecords(
       return { ...values, deleted, event, body, checksum, stored_at }
     })
     const isMasked = resource.mask !== undefined
+    const mark = isKeyedKind(resource) && !isMasked ? ['version_mark'] : []
     const listed = full.map((row) =>
       isMasked ? { ...row, body: row.masked, checksum: row.masked_checksum } : row,
     )
-    await insert(session, resource.table, [...inList, ...memberColumns(resource)], listed)
+    await insert(session, resource.table, [...inList, ...mark, ...memberColumns(resource)], listed)
     if (isMasked) await insert(session, fullTable(resource), inFull, full)
     await holdAdded(
       session,
@@ -153,7 +154,7 @@ function nextVersion(customer: Customer | undefined) {
 }
 
 const inBoth = ['customer', 'deleted', 'body', 'checksum']
-const inFull = [...inBoth, 'id']
+const inFull = [...inBoth, 'id', 'version_mark']
 const inList = [
   ...inBoth,
   'position',

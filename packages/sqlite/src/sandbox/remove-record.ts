@@ -1,4 +1,4 @@
-import type { Resource } from '@bursar/contract'
+import { isKeyedKind, type Resource } from '@bursar/contract'
 import {
   eventNumbers,
   filterColumns,
@@ -121,6 +121,7 @@ async function supersede(
     replaced_at: add(at, 'bigint'),
     body: `${full}.body`,
     checksum: `${full}.checksum`,
+    ...(isKeyedKind(resource) && { version_mark: `${full}.version_mark` }),
     masked: isMasked ? 'stored.body' : 'null',
     masked_checksum: isMasked ? 'stored.checksum' : 'null',
     origin_line: 'stored.origin_line',
