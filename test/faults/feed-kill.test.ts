@@ -14,9 +14,10 @@ import { type FeedEvent, follow, type Sent, shownEvent, versionsOf } from './sup
 import { embedded, type Place, postgres } from './support/places.ts'
 
 /**
- * Servers are killed with SIGKILL in turn while 16 writers, two streams and imports store
- * records of four customers. A follower of each customer, and one of all of them, must see each
- * version exactly once and in order, and `as_of` of an event must answer the version, whose masked bytes are stored.
+ * Servers are killed with SIGKILL in turn while 16 writers, two streams and imports store records
+ * of four customers. A follower of each customer, and one of all of them, must see each version
+ * exactly once and in order. `as_of` of an event must answer the version, whose masked bytes are
+ * stored.
  */
 
 const VERSIONS = Number(process.env.BURSAR_TEST_FEED_VERSIONS ?? (isLong ? 1_000_000 : 6000))
