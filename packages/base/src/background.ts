@@ -75,11 +75,6 @@ export const jobs = {
     in: 'packages/records/src/audit/report-audit.ts',
     everyMs: limits.auditReportMs,
   },
-  'reseal-bodies': {
-    does: 'seals stored bodies again with the current keys of their customers',
-    in: 'packages/records/src/sealing/start-resealing.ts',
-    everyMs: baseLimits.resealIdleMs,
-  },
   'compare-checksums': {
     does: 'compares stored records with their checksums',
     in: 'packages/records/src/integrity/checksum-scan.ts',

@@ -119,6 +119,7 @@ export { uuidText } from './values/uuid-text.ts'
 export {
   bindNumber,
   type CustomerKey,
+  type IndexKey,
   keyFingerprint,
   makeCustomerKey,
   unwrapCustomerKey,
@@ -126,13 +127,14 @@ export {
   wrapCustomerKey,
 } from './vault/customer-key.ts'
 export { openFileCipher, openFileDecipher } from './vault/file-cipher.ts'
-export type { Keyring, PurposeKey } from './vault/keyring.ts'
+export { type Keyring, PURPOSE_KEY_ID_LENGTH, type PurposeKey } from './vault/keyring.ts'
 export { openVault } from './vault/open-vault.ts'
 export { openPassingCipher } from './vault/passing-cipher.ts'
 export {
   type Purpose,
   type PurposeKeyStore,
   purposes,
+  resealedPurposes,
   type WrappedKey,
 } from './vault/purpose-key.ts'
 export { openRandomPool, type Random, systemRandom } from './vault/random.ts'

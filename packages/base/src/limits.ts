@@ -2,8 +2,6 @@ import { limitsOf } from './declare-limits.ts'
 
 /** Limits that several files share, here or in other packages. */
 export const baseLimits = limitsOf({
-  /** How often a server looks for bodies under older keys of customers. */
-  resealIdleMs: 5000,
   /** Pause after a round over the whole store, and interval of reading damaged records again. */
   scanRoundRestMs: 60_000,
   damageLookMs: 1000,

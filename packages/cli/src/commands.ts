@@ -29,7 +29,7 @@ const groups: Readonly<Record<string, Commands>> = {
   'Clients, keys and fees:': {
     client: async ({ output }) =>
       (await import('./client/client.ts')).clientCommand(credentials(output)),
-    keys: async ({ output }) => (await import('./keys.ts')).keysCommand(credentials(output)),
+    keys: async ({ output }) => (await import('./keys/keys.ts')).keysCommand(credentials(output)),
     fee: async ({ output }) => (await import('./fee.ts')).feeCommand(output, systemTime.now),
     'fee-schedule': async ({ output }) =>
       (await import('./check-schedule.ts')).feeScheduleCommand(output, systemTime.now),
@@ -55,9 +55,10 @@ const groups: Readonly<Record<string, Commands>> = {
   },
 }
 
-const credentials = ({ print, reveal }: Output): CredentialCommandDeps => ({
+const credentials = ({ print, reveal, tell }: Output): CredentialCommandDeps => ({
   withCredentials,
   print,
+  tell,
   reveal,
 })
 

@@ -8,6 +8,7 @@ import {
   systemTime,
 } from '@bursar/base'
 import type { ClientDeps } from '@bursar/oauth'
+import type { Resealing } from '@bursar/records'
 import { createStore, openOperatorStores, type StoreDeps, type Stores } from '@bursar/server/stores'
 import type { Command } from 'commander'
 import { type CommonOptions, configOf } from './options.ts'
@@ -96,6 +97,8 @@ export function operatorConfigOf(options: CommonOptions): Config {
 export type CredentialAccess = ClientDeps & {
   readonly trustedIssuers: readonly string[]
   readonly audited: Pick<CommandAudit, 'note'>
+  /** What is stored under the keys. */
+  readonly resealing: () => Resealing
 }
 
 export type WithCredentials = <T>(
@@ -109,5 +112,6 @@ export const withCredentials: WithCredentials = (command, options, work) =>
     const store = stores.credentials()
     const trustedIssuers = config.trustedIssuers.map(({ issuer }) => issuer)
     const secrets = { keyring, clock: systemTime.now, random: systemRandom }
-    return work({ store, ...secrets, trustedIssuers, audited })
+    const resealing = () => stores.records().operator.resealing
+    return work({ store, ...secrets, trustedIssuers, audited, resealing })
   })

@@ -4,19 +4,33 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { openVault, purposes, Secret, systemRandom } from '@bursar/base'
-import { type CredentialStore, NothingChanged, StoreUnavailable } from '@bursar/records'
+import {
+  type CredentialStore,
+  NothingChanged,
+  type Resealing,
+  StoreUnavailable,
+} from '@bursar/records'
 import { type Command, CommanderError } from 'commander'
 import { decodeProtectedHeader, exportJWK, generateKeyPair } from 'jose'
 import { until } from '../../../test/support/until.ts'
 import { clientCommand } from '../../cli/src/client/client.ts'
 import type { CredentialCommandDeps } from '../../cli/src/client/shown-client.ts'
-import { keysCommand } from '../../cli/src/keys.ts'
+import { keysCommand } from '../../cli/src/keys/keys.ts'
 import { createSampleClient } from '../src/clients/clients.ts'
 import { requireNoPublishedSecret } from '../src/clients/published-secrets.ts'
 import { assertAccepted, assertRefused } from './support/assert-checked.ts'
 import { acme, acmeScopes, oauthWorld } from './support/oauth-world.ts'
+import { nameOf, runPast } from './support/past-the-program.ts'
 
 type Masters = { masterKey?: Secret; previousMasterKey?: Secret }
+
+/** Nothing is stored of customers. */
+const noRecords = {
+  countUnderKeys: async () => new Map(),
+  rebind: async function* () {},
+  walk: async function* () {},
+  left: async () => ({ customers: 0, bodies: 0 }),
+} as unknown as Resealing
 
 /** A server, and commands that open the same store for each run, like another process. */
 async function commandWorld(context: TestContext) {
@@ -49,12 +63,14 @@ async function commandWorld(context: TestContext) {
             random: systemRandom,
             trustedIssuers,
             audited,
+            resealing: () => noRecords,
           })
         } finally {
           await store.close()
         }
       },
       print: (line) => out.push(line),
+      tell: (line) => errors.push(line),
       reveal: async (text) => {
         if (reader.hasLeft) throw new Error('stdout cannot be written')
         out.push(text)
@@ -295,7 +311,10 @@ test('client disable refuses the client and its tokens, and is idempotent', asyn
 test('keys rotate creates the next key, and keys list shows the state of each', async (t) => {
   const { clock, oauth, run, token } = await commandWorld(t)
   const states = async () =>
-    (await run('keys list --json')).json().keys.map(({ state }: { state: string }) => state)
+    (await run('keys list --json'))
+      .json()
+      .keys.filter(({ purpose }: { purpose: string }) => purpose === 'token-signing')
+      .map(({ state }: { state: string }) => state)
   assert.deepEqual(await states(), ['signing'])
   const { key_id } = (await run('keys rotate --json')).json()
   assert.deepEqual(await states(), ['signing', 'next'])
@@ -327,7 +346,44 @@ test('keys rotate --purpose cursor keeps tokens valid, and refuses other purpose
   assertAccepted(await oauth.checkToken(access_token))
   const refused = await run('keys rotate --purpose client-secret')
   assert.notEqual(refused.exitCode, 0)
-  assert.match(refused.errors, /Allowed choices are token-signing, cursor/)
+  assert.match(refused.errors, /Allowed choices are cursor, client-row/)
+})
+
+test('keys reseal marks clients with the new key that this program has stored, and no others', async (t) => {
+  const { command, clock, oauth, place, run, token, tokenOf } = await commandWorld(t)
+  const [named, hashed] = [(await run(create)).json(), (await run(create)).json()]
+  await runPast(
+    place,
+    `update ${nameOf('client')} set name = 'x' where id = '${named.client_id}'`,
+    `update ${nameOf('client_secret')} set hash = hash || '0'
+      where client_id = '${hashed.client_id}'`,
+  )
+  const { id: old } = command.keyring.current('client-row')
+  await command.keyring.rotate('client-row', { revokeOthers: false })
+  clock.advance(6)
+  const { errors, json } = await run('keys reseal --json')
+  const { clients, unopened, retired } = json()
+  assert.deepEqual([unopened, retired], [2, [old]])
+  assert.ok(clients > 0)
+  for (const { client_id } of [named, hashed]) {
+    assert.match(errors, new RegExp(`client ${client_id} is not as it was stored`))
+  }
+  const { keys } = (await run('keys list --json')).json()
+  const marked = keys.filter(({ purpose }: { purpose: string }) => purpose === 'client-row')
+  assert.deepEqual(
+    marked.map(({ state, stored }: { state: string; stored: number }) => [state, stored]),
+    [
+      ['revoked', 2],
+      ['current', clients],
+    ],
+  )
+  await oauth.refresh()
+  assert.equal((await token()).status, 200)
+  for (const { client_id, client_secret } of [named, hashed]) {
+    assert.equal((await tokenOf(client_id, client_secret)).status, 401)
+  }
+  // Nothing is left to do.
+  assert.deepEqual((await run('keys reseal --json')).json().retired, [])
 })
 
 test('keys rotate-master wraps every key with a new master key, and client secrets stay valid', async (t) => {

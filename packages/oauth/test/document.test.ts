@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { parseTrustedIssuers } from '../../base/src/settings/trusted-issuers.ts'
 import { clientCommand } from '../../cli/src/client/client.ts'
-import { keysCommand } from '../../cli/src/keys.ts'
+import { keysCommand } from '../../cli/src/keys/keys.ts'
 import { oauthWorld } from './support/oauth-world.ts'
 
 const page = readFileSync(new URL('../../../docs/oauth.md', import.meta.url), 'utf8')
@@ -15,7 +15,12 @@ test('docs/oauth.md names every endpoint', async (t) => {
 
 test('docs/oauth.md names every command and flag', () => {
   const withCredentials = () => Promise.reject(new Error('not opened'))
-  const deps = { withCredentials, reveal: async () => {}, print: () => undefined }
+  const deps = {
+    withCredentials,
+    reveal: async () => {},
+    print: () => undefined,
+    tell: () => undefined,
+  }
   const common = ['--audit-head', '--database', '--config', '--json']
   for (const group of [clientCommand(deps), keysCommand(deps)]) {
     for (const command of group.commands) {

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { loadConfig } from '@bursar/base'
 import { behindTheBack } from '../../../test/support/audit.ts'
@@ -10,21 +9,12 @@ import { markSealer } from '../src/clients/client-seal.ts'
 import { createClient, disableClient, rotateClient, updateClient } from '../src/clients/clients.ts'
 import { assertAccepted, assertRefused } from './support/assert-checked.ts'
 import { acme, oauthWorld } from './support/oauth-world.ts'
+import { nameOf, runPast as run } from './support/past-the-program.ts'
 
 /** Somebody who writes to the tables past the program puts older rows back. */
 
 const isPostgres = testStore === 'postgres'
-const nameOf = (table: string) => (isPostgres ? `bursar.${table}` : table)
 const [clients, secrets] = [nameOf('client'), nameOf('client_secret')]
-
-async function run({ ask, where }: StorePlace, ...statements: readonly string[]): Promise<void> {
-  if (isPostgres) {
-    for (const statement of statements) await ask(statement)
-    return
-  }
-  using db = new DatabaseSync(where, { timeout: 5000 })
-  for (const statement of statements) db.exec(statement)
-}
 
 const keepRows = (place: StorePlace) =>
   run(

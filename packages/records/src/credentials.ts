@@ -181,12 +181,13 @@ export type CredentialStore = KeysAndRecovery & {
   rotateSecret(clientId: string, rotation: Rotation, sealMark: SealMark): Promise<boolean>
   /**
    * Replaces name, scopes, `disabledAt`, `notBefore` and the seal of a client by those that
-   * `change` returns. It is called with the stored client, which no one else changes meanwhile.
-   * Undefined if there is no client, or if `change` returns nothing.
+   * `change` returns. It is called with the stored client, which no one else changes meanwhile, and
+   * with what a mark would say of its secrets. Undefined if there is no client, or if `change`
+   * returns nothing.
    */
   changeClient(
     clientId: string,
-    change: (client: Client) => Client | undefined,
+    change: (client: Client, secrets: string) => Client | undefined,
     sealMark: SealMark,
   ): Promise<Client | undefined>
   /** Stores when a client and its secret were last used. Does not bump the revision. */

@@ -242,8 +242,9 @@ export {
   settleOwners,
 } from './sealing/customer-numbers.ts'
 export { keySources, openedKeys, type Stores } from './sealing/opened-keys.ts'
-export { openSeals, openWith, type Sealing, type Seals, sealRecord } from './sealing/seals.ts'
-export { startResealing } from './sealing/start-resealing.ts'
+export { openWith } from './sealing/opening.ts'
+export type { Resealing } from './sealing/reseal.ts'
+export { openSeals, type Sealing, type Seals, sealRecord } from './sealing/seals.ts'
 export {
   holds,
   type Reads,

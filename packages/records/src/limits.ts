@@ -6,8 +6,9 @@ export const recordsLimits = limitsOf({
   comparedCustomers: 50,
   /** Records of a kind whose counts `doctor` compares at most. */
   comparedRecordsMax: 100_000,
-  /** Bodies that one step seals again, some 5 ms. */
+  /** Records that one step seals again, some 5 ms, and the pause after it. */
   resealedTogether: 100,
+  resealRestMs: 20,
   /** Places that a step of a list of all customers reads, about 1 ms. */
   acrossRowsTogether: 1000,
   /** Records of one matter that staff get counted or added. */

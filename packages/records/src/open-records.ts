@@ -19,7 +19,7 @@ import { openNoteConsumed } from './merge/note-consumed.ts'
 import { openPutRecords, type PutTransactions } from './merge/put-queue.ts'
 import { clearRecords, countRecords, exportLines } from './records/all-records.ts'
 import type { OperatorRecords, Store } from './records.ts'
-import { indexKey } from './sealing/customer-key-rows.ts'
+import { indexKeysOf } from './sealing/customer-key-rows.ts'
 import { openResealing } from './sealing/reseal.ts'
 import { sealingPuts } from './sealing/sealed-puts.ts'
 import type { Sealing, Seals } from './sealing/seals.ts'
@@ -89,6 +89,13 @@ export function openRecords(
   const rows = storedRows(sessions.scanning, dialect, seals)
   const put = openPutRecords(sessions.puts, clock, sessions.metrics, seals.numbers)
   const noteConsumed = openNoteConsumed(requests.transact, dialect, clock, seals.numbers)
+  const resealing = openResealing({
+    ...requests,
+    ...sessions.sealing,
+    dialect,
+    clock,
+    numbers: seals.numbers,
+  })
   const operator: OperatorRecords = {
     beginLoad: sessions.beginLoad,
     exportLines: (resource, customerId) =>
@@ -98,6 +105,7 @@ export function openRecords(
     put: sealingPuts({
       put,
       seals,
+      renew: resealing.renew,
       isIntact: async (resource, { customerId, id }) => {
         const stored = await rows.find(resource, customerId, id)
         return stored === undefined || rowFaults(resource, stored).length === 0
@@ -110,11 +118,11 @@ export function openRecords(
     },
     keys: seals.keys,
     forgetKeys: seals.forgetAll,
-    resealing: openResealing({ ...requests, ...sessions.sealing, dialect, clock, resources }),
+    resealing,
     ...openVersions(requests, dialect, seals),
     ...openPastPages(readPastRow, seals, owners.require),
     across: (resource) => openAcross(requests, dialect, resource, seals),
-    ...openSearch(requests, dialect, () => indexKey(sessions.sealing)),
+    ...openSearch(requests, dialect, () => indexKeysOf(sessions.sealing)),
     ...openPruner(requests.transact, dialect),
     ...erasing(sessions),
     findAnswer: openKeptAnswers(requests, dialect, clock),

@@ -274,12 +274,13 @@ describe('what an erasure removed, put back', () => {
       if (isRotated) {
         await tested.take('fiat-accounts', [account(1, 'acme')])
         await resealing.rotate('acme')
-        for (let idle = 0; idle < 2; ) idle = (await resealing.next()) === undefined ? idle + 1 : 0
+        for await (const step of resealing.walk()) assert.deepEqual(step.unopened, [])
       }
       assert.ok(await get(1))
       await erase('acme')
       await putBack()
       await assert.rejects(get(1), refusal)
+      assert.equal(await opened().operator.resealing.rotate('acme'), false)
       const [fault] = (await checkStored(resources, opened().operator.rows)).faults
       assert.match(String(fault), refusal)
       assert.equal((await opened().operator.keys.find(asTenant('acme'), true))?.hasDestroyed, true)

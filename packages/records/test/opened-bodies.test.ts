@@ -6,7 +6,7 @@ import { anId } from '../../../test/support/records.ts'
 import { keepKeys } from '../src/sealing/customer-keys.ts'
 import { keepOpenedBodies } from '../src/sealing/opened-bodies.ts'
 
-const key = makeCustomerKey('acme', systemRandom, { indexing: Buffer.alloc(32) })
+const key = makeCustomerKey('acme', systemRandom, { indexKey: 'index', indexing: Buffer.alloc(32) })
 const stored = { customerId: 'acme', id: anId(1), body: `${key.id}.AAAA`, checksum: 7 }
 const kind = 'fiat-accounts'
 

@@ -14,8 +14,6 @@ import type { FeeQuoteStore } from '../src/fee-quotes.ts'
 import { openImports } from '../src/imports/open-imports.ts'
 import { timePrefix } from '../src/position.ts'
 import type { Store } from '../src/records.ts'
-import type { Resealing, ResealStep } from '../src/sealing/reseal.ts'
-import { startResealing } from '../src/sealing/start-resealing.ts'
 import type { Reads } from '../src/session.ts'
 import { StoreUnavailable } from '../src/unavailable.ts'
 
@@ -38,38 +36,6 @@ async function runsOf(forMs: number, job: Job) {
   await stop()
   return { runs: seen, warnings }
 }
-
-describe('the resealing of bodies', () => {
-  const resealing = (steps: readonly (ResealStep | 'fails' | undefined)[]): Job => {
-    let at = 0
-    return ({ run, ...deps }) =>
-      startResealing({
-        ...deps,
-        resealing: {
-          next: async () => {
-            run()
-            const step = steps[at++]
-            if (step === 'fails') throw new StoreUnavailable('the store is closed')
-            return step
-          },
-        } as Resealing,
-      })
-  }
-  const idle = limitNamed('resealIdleMs')
-  const rest = limitNamed('resealRestMs')
-
-  test('rests between two steps, and longer once nothing is left', async () => {
-    const { runs } = await runsOf(2 * idle + 2 * rest, resealing([{}, {}, undefined]))
-    assert.deepEqual(runs, [idle, idle + rest, idle + 2 * rest, 2 * idle + 2 * rest])
-  })
-
-  test('rests as long after a failure, and warns once until it has worked again', async () => {
-    const job = resealing(['fails', 'fails', undefined, 'fails'])
-    const { runs, warnings } = await runsOf(4 * idle, job)
-    assert.deepEqual(runs, [idle, 2 * idle, 3 * idle, 4 * idle])
-    assert.equal(warnings, 2)
-  })
-})
 
 describe('the announcing of consumed fees', () => {
   const fee = { id: anId(1), customerId: 'acme' }

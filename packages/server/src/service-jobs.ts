@@ -1,5 +1,5 @@
 import type { Background, Logger } from '@bursar/base'
-import { type FeeQuoteStore, type Store, startChecksumScan, startResealing } from '@bursar/records'
+import { type FeeQuoteStore, type Store, startChecksumScan } from '@bursar/records'
 import { startAnnouncing } from './works/withdrawal-fees/announce-consumed.ts'
 import { startQuoteSweep } from './works/withdrawal-fees/sweep-quotes.ts'
 
@@ -21,7 +21,6 @@ export function startStoreJobs(deps: JobDeps, opened: AsyncDisposableStack) {
   opened.defer(startChecksumScan({ ...jobs, scan: store.damage, scans: servesOperator }))
   if (!servesOperator) return { announceSoon: () => {} }
   opened.defer(startQuoteSweep({ ...jobs, quotes }))
-  opened.defer(startResealing({ ...jobs, resealing: store.operator.resealing }))
   const { announceSoon, stop } = startAnnouncing({ ...jobs, quotes, store })
   opened.defer(stop)
   return { announceSoon }

@@ -4,8 +4,8 @@ import type { Random } from './random.ts'
 import { unwrapKey, wrapKey } from './wrap.ts'
 
 /**
- * The key of a customer. Bodies are sealed with `sealing`. The digests of their contents are made
- * with `digesting`, which stays when the key is rotated: the same content has the same digest.
+ * The key of a customer. Bodies are sealed with `sealing`, and the digests of their contents are
+ * made with `digesting`. Both are renewed together.
  */
 export type CustomerKey = {
   readonly customerId: string
@@ -13,31 +13,38 @@ export type CustomerKey = {
   readonly id: string
   readonly sealing: Buffer
   readonly digesting: Buffer
-  /** Digests names that are indexed. It is the same for every customer, and is not rotated. */
-  readonly indexing: Buffer
-}
+  /** The fingerprints of the keys that the customer had before, which go on counting as its own. */
+  readonly former: readonly string[]
+} & IndexKey
+
+/** The purpose key that digests names that are indexed. It is the same for all customers. */
+export type IndexKey = { readonly indexKey: string; readonly indexing: Buffer }
 
 /** The key as it is stored. `kek` names the purpose key that wraps it. */
 export type WrappedCustomerKey = {
   readonly customerId: string
   readonly id: string
   readonly kek: string
+  readonly indexKey: string
   readonly wrapped: string
 }
 
 const KEY_BYTES = 32
 
-/** A new key. With the previous key of the customer, digests stay as they are. */
+/** A new key, of a customer that may have had another one. */
 export const makeCustomerKey = (
   customerId: string,
   random: Random,
-  previous: Pick<CustomerKey, 'indexing'> & Partial<Pick<CustomerKey, 'digesting'>>,
+  { indexKey, indexing }: IndexKey,
+  previous?: CustomerKey,
 ): CustomerKey => ({
   customerId,
   id: `k${random(KEY_ID_BYTES).toString('hex')}`,
   sealing: random(KEY_BYTES),
-  digesting: previous.digesting ?? random(KEY_BYTES),
-  indexing: previous.indexing,
+  digesting: random(KEY_BYTES),
+  former: previous === undefined ? [] : [...previous.former, keyFingerprint(previous)],
+  indexKey,
+  indexing,
 })
 
 const KEY_ID_BYTES = 5
@@ -50,9 +57,11 @@ export function wrapCustomerKey(
   kek: Pick<PurposeKey, 'id' | 'key'>,
   random: Random,
 ): WrappedCustomerKey {
-  const { customerId, id } = key
-  const both = Buffer.concat([key.sealing, key.digesting])
-  return { customerId, id, kek: kek.id, wrapped: wrapKey(kek, both, boundTo(key), random) }
+  const { customerId, id, indexKey } = key
+  const former = key.former.map((fingerprint) => Buffer.from(fingerprint, 'hex'))
+  const bytes = Buffer.concat([key.sealing, key.digesting, ...former])
+  const wrapped = wrapKey(kek, bytes, boundTo(key), random)
+  return { customerId, id, kek: kek.id, indexKey, wrapped }
 }
 
 /** Undefined if it was wrapped with another key, or has changed, or is that of another customer. */
@@ -61,22 +70,16 @@ export function unwrapCustomerKey(
   kek: Pick<PurposeKey, 'id' | 'key'>,
   indexing: Buffer,
 ): CustomerKey | undefined {
-  const both = unwrapKey(kek, wrapped.wrapped, boundTo(wrapped))
-  if (both?.length !== 2 * KEY_BYTES) return undefined
-  const { customerId, id } = wrapped
-  return {
-    customerId,
-    id,
-    sealing: both.subarray(0, KEY_BYTES),
-    digesting: both.subarray(KEY_BYTES),
-    indexing,
-  }
+  const bytes = unwrapKey(kek, wrapped.wrapped, boundTo(wrapped))
+  if (bytes === undefined || bytes.length < 2 * KEY_BYTES) return undefined
+  const part = (at: number) => bytes.subarray(at * KEY_BYTES, (at + 1) * KEY_BYTES)
+  const { customerId, id, indexKey } = wrapped
+  const parts = bytes.length / KEY_BYTES
+  const former = Array.from({ length: parts - 2 }, (_, at) => part(at + 2).toString('hex'))
+  return { customerId, id, sealing: part(0), digesting: part(1), former, indexKey, indexing }
 }
 
-/**
- * Names every key that a customer has had since its first one: it is made with the part that a
- * rotation keeps. Nobody makes or recognises it without the key, and no renewal changes it.
- */
+/** Names a key. Nobody makes or recognises it without the key. */
 export const keyFingerprint = ({ digesting }: Pick<CustomerKey, 'digesting'>): string =>
   createHmac('sha256', digesting).update('fingerprint').digest('hex')
 
@@ -92,5 +95,9 @@ export const bindNumber = (
 
 const BINDING_DIGITS = 128 / 4
 
-const boundTo = ({ customerId, id }: { readonly customerId: string; readonly id: string }) =>
-  JSON.stringify(['customer-key', customerId, id])
+const boundTo = ({
+  customerId,
+  id,
+  indexKey,
+}: Pick<WrappedCustomerKey, 'customerId' | 'id' | 'indexKey'>) =>
+  JSON.stringify(['customer-key', customerId, id, indexKey])

@@ -23,8 +23,12 @@ export type Keyring = {
   readonly made: readonly Purpose[]
   /** Reads the store again. On failure it keeps the known keys. */
   reload(): Promise<void>
+  /** The same, unless it has read it within a second: no new key is used sooner. */
+  refresh(): Promise<void>
   /** Adds a key. `revokeOthers` revokes the others now instead of letting them expire. */
   rotate(purpose: Purpose, options: { readonly revokeOthers: boolean }): Promise<PurposeKey>
+  /** Ends keys under which nothing is stored any more: nothing is accepted under them. */
+  retire(ids: readonly string[]): Promise<void>
   /** Wraps every key with the current master key. Returns how many had another one. */
   rewrap(): Promise<number>
 }
@@ -41,10 +45,14 @@ export type KeyringDeps = {
 /** Longer than the interval at which processes poll, so that each knows a key before its use. */
 const ACTIVATION_DELAY_MICROS = 5_000_000n
 
+/** A part of that delay. */
+const FRESH_MICROS = 1_000_000n
+
 /** Opens the keys and creates missing first ones. Throws a ConfigError for a wrong master key. */
 export async function openKeyring(deps: KeyringDeps): Promise<Keyring> {
   const { store, masters, clock, random } = deps
   let keys = await readKeys(store, masters)
+  let readAt = clock()
   const made: Purpose[] = []
   for (const purpose of deps.readsOnly === true ? [] : purposes) {
     if (keys.some((key) => key.purpose === purpose)) continue
@@ -53,7 +61,9 @@ export async function openKeyring(deps: KeyringDeps): Promise<Keyring> {
   keys = await readKeys(store, masters)
 
   const reload = async () => {
+    const begunAt = clock()
     keys = await readKeys(store, masters)
+    readAt = begunAt
   }
   return {
     current: (purpose) => newestActive(keys, purpose, clock()),
@@ -61,12 +71,20 @@ export async function openKeyring(deps: KeyringDeps): Promise<Keyring> {
     all: (purpose) => keys.filter((key) => key.purpose === purpose),
     made,
     reload,
+    refresh: async () => {
+      const age = clock() - readAt
+      if (age < 0n || age >= FRESH_MICROS) await reload()
+    },
     rotate: async (purpose, { revokeOthers }) => {
       const now = clock()
       const wrapped = makeKey(deps, purpose, revokeOthers ? now : now + ACTIVATION_DELAY_MICROS)
       await store.addPurposeKey(wrapped, revokeOthers ? 'instead' : 'beside')
       await reload()
       return openKey(masters, wrapped)
+    },
+    retire: async (ids) => {
+      await store.endPurposeKeys(ids, clock())
+      await reload()
     },
     rewrap: async () => {
       await reload()
@@ -110,9 +128,14 @@ function sealKey(masters: MasterKeys, key: PurposeKey, random: Random): WrappedK
 
 const boundTo = (key: { id: string; purpose: Purpose }) => `${key.id}|${key.purpose}`
 
+const KEY_ID_BYTES = 10
+
+/** The length of the id of a purpose key. */
+export const PURPOSE_KEY_ID_LENGTH = 'key_'.length + 2 * KEY_ID_BYTES
+
 function makeKey(deps: KeyringDeps, purpose: Purpose, activeFrom: bigint): WrappedKey {
   const { masters, clock, random } = deps
-  const id = `key_${random(10).toString('hex')}`
+  const id = `key_${random(KEY_ID_BYTES).toString('hex')}`
   const key = purpose === 'token-signing' ? drawScalar(random) : random(32)
   const masterId = masters.current.id
   const made = { id, purpose, key, masterId, createdAt: clock(), activeFrom, revokedAt: undefined }

@@ -1,4 +1,7 @@
-/** What a key is for. No key serves two purposes. */
+/**
+ * What a key is for. No key serves two purposes. What is stored under one of the purposes in
+ * `resealedPurposes` is brought to its next key, and the former one is retired then.
+ */
 export const purposes = [
   'cursor',
   'client-secret',
@@ -10,6 +13,13 @@ export const purposes = [
   'customer-number',
 ] as const
 export type Purpose = (typeof purposes)[number]
+
+export const resealedPurposes = [
+  'client-row',
+  'customer-number',
+  'name-index',
+  'customer-key',
+] as const satisfies readonly Purpose[]
 
 /** A stored key, encrypted with the master key that `masterId` names. Instants in microseconds. */
 export type WrappedKey = {
@@ -32,6 +42,8 @@ export type PurposeKeyStore = {
   readPurposeKeys(): Promise<readonly WrappedKey[]>
   /** False, and no change, if `if-none` found another key. */
   addPurposeKey(key: WrappedKey, mode: AddMode): Promise<boolean>
+  /** Ends keys, which stay stored. */
+  endPurposeKeys(ids: readonly string[], at: bigint): Promise<void>
   /** In one transaction: after a crash, every key is still wrapped with a configured master key. */
   rewrapPurposeKeys(keys: readonly WrappedKey[]): Promise<void>
 }

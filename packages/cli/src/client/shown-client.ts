@@ -6,7 +6,7 @@ import type { CommonOptions } from '../options.ts'
 import { CommandFailed, linesOf, type Output, resultLines } from '../output.ts'
 import type { WithCredentials } from '../with-stores.ts'
 
-export type CredentialCommandDeps = Pick<Output, 'print' | 'reveal'> & {
+export type CredentialCommandDeps = Pick<Output, 'print' | 'reveal' | 'tell'> & {
   readonly withCredentials: WithCredentials
 }
 

@@ -5,17 +5,16 @@ import { listCommand } from './list-customers.ts'
 import { erasuresCommand } from './list-erasures.ts'
 import { nameCommand } from './name-customer.ts'
 import { recountCommand } from './recount-customers.ts'
-import { rotateKeyCommand } from './rotate-key.ts'
+import { newKeyCommand, rotateKeyCommand } from './rotate-key.ts'
 
-/** `customer list|name|erase|erasures|rotate-key|recount`: what is about a customer as a whole. */
+/** `customer list|name|erase|erasures|rotate-key|new-key|recount`: customers as a whole. */
 export const customerCommand = (output: Output): Command =>
   new Command('customer')
-    .description(
-      'List customers, name one, erase one, rotate its key, and count its records again.',
-    )
+    .description('List customers, name one, erase one, renew its key, and count its records again.')
     .addCommand(listCommand(output))
     .addCommand(nameCommand(output))
     .addCommand(eraseCommand(output))
     .addCommand(erasuresCommand(output))
     .addCommand(rotateKeyCommand(output))
+    .addCommand(newKeyCommand(output))
     .addCommand(recountCommand(output))

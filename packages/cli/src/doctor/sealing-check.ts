@@ -37,12 +37,12 @@ function leftFindings({
   readonly bodies: number
 }): readonly Finding[] {
   if (customers === 0) return []
-  const records = `${counted(bodies, 'full record')} of ${counted(customers, 'customer')}`
+  const records = `${counted(bodies, 'record')} of ${counted(customers, 'customer')}`
   return [
     {
       what: `${records} may not be sealed with the current key yet`,
       why: 'somebody who has the older key opens them',
-      fix: 'leave a server with the operator’s rights running, which seals them again, then run doctor again',
+      fix: `run ${commandHint('keys reseal')}, which seals them again`,
     },
   ]
 }
@@ -54,7 +54,7 @@ const keyFindings = (customers: number): readonly Finding[] =>
         {
           what: `${counted(customers, 'customer')} with fiat accounts ${customers === 1 ? 'has' : 'have'} no key`,
           why: 'their full records cannot be opened, and answer 503',
-          fix: 'restore the store from a backup',
+          fix: `restore the store from a backup, or start a new key with ${commandHint('customer new-key ID --yes')} and import their records again`,
         },
       ]
 

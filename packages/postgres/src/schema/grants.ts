@@ -39,7 +39,7 @@ export const tableRights: Readonly<Record<string, Access>> = {
   revision: readByCustomers,
   superseded: {
     app: 'select',
-    operator: 'select, insert, update (body), delete',
+    operator: 'select, insert, update (body, checksum), delete',
     isProtected: true,
   },
   customer_key: readByCustomers,

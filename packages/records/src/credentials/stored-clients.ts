@@ -11,6 +11,7 @@ import type {
 import type { Dialect } from '../dialect.ts'
 import { recordsLimits } from '../limits.ts'
 import { type NamedRow, optionalText, optionalWhole, text, whole } from '../row.ts'
+import { markedSecrets } from '../schema/mark-tables.ts'
 import type { Session } from '../session.ts'
 import { joinMark, markColumn, noteClient, readMark } from './client-marks.ts'
 import type { CredentialSessions } from './credential-sessions.ts'
@@ -66,7 +67,7 @@ export function clientMethods(sessions: CredentialSessions) {
           text: lockClient(dialect),
           values: [clientId],
         })
-        const changed = row && change(readClient(row))
+        const changed = row && change(readClient(row), text(row, 'marked_secrets'))
         if (changed === undefined) return undefined
         const { name, scopes, disabledAt = null, notBefore, seal } = changed
         await session.rows({
@@ -189,7 +190,7 @@ export const clientColumns = `client.id, client.customer_id, client.name, client
 
 /** Reads the client that the first parameter names, and locks it until the commit. */
 export const lockClient = (dialect: Dialect): string => `
-  select ${clientColumns}
+  select ${clientColumns}, ${markedSecrets(dialect, 'client.id')} as marked_secrets
   from (select * from ${dialect.tableName('client')} where id = $1 ${dialect.forUpdate('wait')})
     as client ${joinMark(dialect)}`
 

@@ -1,5 +1,6 @@
 import { type PurposeKeyStore, purposes, type WrappedKey } from '@bursar/base'
 import { type NamedRow, optionalWhole, text, whole } from '../row.ts'
+import type { Session, Value } from '../session.ts'
 import type { CredentialSessions } from './credential-sessions.ts'
 
 type KeySessions = Pick<CredentialSessions, 'read' | 'change' | 'dialect'> & {
@@ -13,11 +14,22 @@ export function keyMethods({
   dialect,
   ignoresEnds = false,
 }: KeySessions): PurposeKeyStore {
+  const { isAnyOf, parameter, list } = dialect
   const keys = dialect.tableName('purpose_key')
   const ends = dialect.auditTable('key_end')
   const endedAt = ignoresEnds
     ? 'null'
     : `(select revoked_at from ${ends} as ended where ended.id = key.id)`
+  /** Nobody can delete the end from the audit log. The first value is its time. */
+  const end = async (session: Session, which: string, values: readonly Value[]) => {
+    const ended = `where ${which} and revoked_at is null`
+    await session.rows({
+      text: `insert into ${ends} (id, revoked_at) select id, $1 from ${keys} ${ended}
+        on conflict do nothing`,
+      values,
+    })
+    await session.rows({ text: `update ${keys} set revoked_at = $1 ${ended}`, values })
+  }
   return {
     readPurposeKeys: () =>
       read(async (session) => {
@@ -46,17 +58,12 @@ export function keyMethods({
           ],
         })
         if (joining === 'instead') {
-          const others = 'where purpose = $2 and id <> $3 and revoked_at is null'
-          const values = [key.createdAt, key.purpose, key.id]
-          await session.rows({
-            text: `insert into ${ends} (id, revoked_at) select id, $1 from ${keys} ${others}
-              on conflict do nothing`,
-            values,
-          })
-          await session.rows({ text: `update ${keys} set revoked_at = $1 ${others}`, values })
+          await end(session, 'purpose = $2 and id <> $3', [key.createdAt, key.purpose, key.id])
         }
         return true
       }),
+    endPurposeKeys: (ids, at) =>
+      change((session) => end(session, isAnyOf('id', parameter(2, 'text[]')), [at, list(ids)])),
     rewrapPurposeKeys: (rewrapped) =>
       change(async (session) => {
         for (const { id, wrapped, masterId } of rewrapped) {

@@ -39,6 +39,18 @@ export function addPrivateTerms(
   return JSON.stringify([...readTerms(printed), ...added].toSorted(byName))
 }
 
+/** The same for a text that has private terms, which a key has digested before. */
+export function renewPrivateTerms(
+  terms: Terms,
+  printed: string,
+  key: Uint8Array,
+  names: readonly string[],
+): string {
+  const isPrivate = ([name]: Printed) => name.startsWith(`${terms.letter}private `)
+  const inClear = JSON.stringify(readTerms(printed).filter((term) => !isPrivate(term)))
+  return addPrivateTerms(terms, inClear, key, names)
+}
+
 /** A row of the terms of a record. `scope` is the number of its customer, or 0 for all of them. */
 export type TermRow = {
   readonly term: string

@@ -137,12 +137,13 @@ create table ${tableName('change_head')} (
 insert into ${tableName('change_head')} values (1, 0);
 
 -- The keys by which bodies of a customer's records are sealed, each wrapped by the purpose key kek.
--- Of the keys of a customer one is current: new bodies are sealed with it. seals_all says whether
--- every stored body of the customer is.
+-- Of the keys of a customer one is current: new bodies are sealed with it, and names are indexed with
+-- the purpose key index_key. seals_all says whether everything stored of the customer is under both.
 create table ${tableName('customer_key')} (
   customer_id ${types.key} not null,
   id ${types.key} not null,
   kek ${types.key} not null,
+  index_key ${types.key} not null,
   wrapped text not null,
   created_at ${types.integer} not null,
   current ${types.boolean} not null,
@@ -155,16 +156,13 @@ create index customer_key_to_seal on ${tableName('customer_key')} (customer_id)
   where current = true and seals_all = false;
 ${protect('customer_key', 'customer_id')}
 
--- How far the bodies of a customer were brought to its current key: the last one that was read.
+-- How far the records of a customer were brought to its current key: the last one that was read.
 create table ${tableName('reseal')} (
   customer_id ${types.key} primary key,
   key_id ${types.key} not null,            -- the current one
-  begun_at ${types.integer} not null,
-  changed ${types.integer} not null,       -- bodies that were brought to it
-  failed ${types.integer} not null,        -- bodies that do not open
-  part ${types.integer} not null,          -- of the current and past bodies of each kind
-  id ${types.id},                          -- null: before the first
-  stored_at ${types.integer}
+  needed text not null,                    -- ids of older keys of records that do not open, in JSON
+  part ${types.integer} not null,          -- of the current and past records of each kind
+  place text not null                      -- the last row of the part, in JSON
 )${tableOptions};
 ${protect('reseal', 'customer_id')}
 

@@ -2,6 +2,7 @@ import {
   bindNumber,
   type Clock,
   type CustomerKey,
+  type IndexKey,
   type Keyring,
   keyFingerprint,
   makeCustomerKey,
@@ -16,10 +17,12 @@ import type { Dialect } from '../dialect.ts'
 import { recordsLimits } from '../limits.ts'
 import { isTrue, type NamedRow, text } from '../row.ts'
 import type { Reads, TenantReads, Transact } from '../session.ts'
+import { StoreDamaged } from '../unavailable.ts'
 import type { CustomerKeySource, CustomerKeys } from './customer-keys.ts'
+import { hasSealedBodies } from './keyed-tables.ts'
 
 /** The keys that wrap those of customers. */
-export type WrappingKeys = Pick<Keyring, 'current' | 'byId' | 'reload'>
+export type WrappingKeys = Pick<Keyring, 'current' | 'byId' | 'all' | 'reload' | 'refresh'>
 
 /** What it takes to store a key. */
 export type KeyMaking = {
@@ -55,15 +58,24 @@ export function openStoredKeys(deps: StoredKeysDeps): CustomerKeySource {
         deps,
       )),
     make: async (customer) => {
-      const key = makeCustomerKey(customer, systemRandom, await indexKey(deps))
-      return { key, wrapped: await wrap(key, deps) }
+      const keyring = await refreshed(deps)
+      const key = makeCustomerKey(customer, systemRandom, indexKeyOf(keyring))
+      return { key, wrapped: wrap(key, keyring) }
     },
   }
 }
 
-async function withoutDestroyed(
+/** The keyring with every key that is in use: a command may have read it long ago. */
+export async function refreshed({ keyring }: Pick<KeyMaking, 'keyring'>): Promise<WrappingKeys> {
+  const keys = await keyring()
+  await keys.refresh()
+  return keys
+}
+
+/** Keys without those that an erasure has destroyed. */
+export async function withoutDestroyed(
   keys: CustomerKeys,
-  { findDestroyedKeys }: StoredKeysDeps,
+  { findDestroyedKeys }: Pick<StoredKeysDeps, 'findDestroyedKeys'>,
 ): Promise<CustomerKeys> {
   const prints = fingerprintsOf(keys)
   const destroyed = prints.length === 0 ? new Set() : await findDestroyedKeys(prints)
@@ -77,16 +89,23 @@ async function withoutDestroyed(
   }
 }
 
-/** Those of keys that open. Keys of one customer that follow one another have the same. */
+/** Those of keys that open, and of the keys that their customer had before. */
 export const fingerprintsOf = ({ byId }: CustomerKeys): readonly string[] => [
-  ...new Set([...byId.values()].map(keyFingerprint)),
+  ...new Set([...byId.values()].flatMap((key) => [...key.former, keyFingerprint(key)])),
 ]
 
-/** The key that digests the names in the index. */
-export async function indexKey({
+/** The key that digests the names of new records in the index. */
+export function indexKeyOf(keyring: WrappingKeys): IndexKey {
+  const { id, key } = keyring.current('name-index')
+  return { indexKey: id, indexing: key }
+}
+
+/** The keys that names in the index may be digested with. */
+export async function indexKeysOf({
   keyring,
-}: Pick<KeyMaking, 'keyring'>): Promise<Pick<CustomerKey, 'indexing'>> {
-  return { indexing: (await keyring()).current('name-index').key }
+}: Pick<KeyMaking, 'keyring'>): Promise<readonly Uint8Array[]> {
+  const keys = (await keyring()).all('name-index')
+  return keys.filter(({ revokedAt }) => revokedAt === undefined).map(({ key }) => key)
 }
 
 /** The keys of a customer. Makes the first one. */
@@ -98,8 +117,9 @@ export async function ensureKeys(
   const known = await findKeys(session, deps, customerId)
   if (known !== undefined) return known
   // Of two processes that make a first key at once, both use the one that is stored.
-  const key = makeCustomerKey(customerId, systemRandom, await indexKey(deps))
-  await insertKey(session, deps, key, true)
+  const keyring = await refreshed(deps)
+  const key = makeCustomerKey(customerId, systemRandom, indexKeyOf(keyring))
+  await insertKeys(session, { ...deps, isFirst: true }, [wrap(key, keyring)])
   return (await findKeys(session, deps, customerId)) ?? NO_KEYS
 }
 
@@ -112,7 +132,7 @@ export async function findKeys(
   customerId: string,
 ): Promise<CustomerKeys | undefined> {
   const found = await rows({
-    text: `select id, kek, wrapped, current from ${dialect.tableName('customer_key')}
+    text: `select id, kek, index_key, wrapped, current from ${dialect.tableName('customer_key')}
       where customer_id = ${dialect.parameter(1, 'text')}`,
     values: [customerId],
     prepare: true,
@@ -125,16 +145,17 @@ async function readKeys(
   customerId: string,
   keyring: WrappingKeys,
 ): Promise<CustomerKeys> {
-  // Another process may have made the wrapping key since this one has read them.
-  if (rows.some((row) => keyring.byId(text(row, 'kek')) === undefined)) await keyring.reload()
-  const { key: indexing } = keyring.current('name-index')
+  // Another process may have made the purpose keys since this one has read them.
+  const named = rows.flatMap((row) => [text(row, 'kek'), text(row, 'index_key')])
+  if (named.some((id) => keyring.byId(id) === undefined)) await keyring.reload()
   const byId = new Map<string, CustomerKey>()
   let current: CustomerKey | undefined
   for (const row of rows) {
-    const [id, kek] = [text(row, 'id'), text(row, 'kek')]
-    const wrapping = keyring.byId(kek)
-    const wrapped = { customerId, id, kek, wrapped: text(row, 'wrapped') }
-    const key = wrapping && unwrapCustomerKey(wrapped, wrapping, indexing)
+    const [id, kek, indexKey] = [text(row, 'id'), text(row, 'kek'), text(row, 'index_key')]
+    const [wrapping, index] = [keyring.byId(kek), keyring.byId(indexKey)]
+    if (wrapping?.purpose !== 'customer-key' || index?.purpose !== 'name-index') continue
+    const wrapped = { customerId, id, kek, indexKey, wrapped: text(row, 'wrapped') }
+    const key = unwrapCustomerKey(wrapped, wrapping, index.key)
     if (key === undefined) continue
     byId.set(id, key)
     if (isTrue(row.current)) current = key
@@ -142,40 +163,36 @@ async function readKeys(
   return { current, byId }
 }
 
-/** Stores a key as the current one of its customer, unless the customer has a current one. */
-export async function insertKey(
-  session: Reads,
-  deps: Pick<KeyMaking, 'dialect' | 'keyring' | 'clock'>,
-  key: CustomerKey,
-  sealsAll: boolean,
-): Promise<void> {
-  const { dialect, clock } = deps
-  await insertKeys(session, { dialect, sealsAll, at: clock() }, [await wrap(key, deps)])
+export const wrap = (key: CustomerKey, keyring: WrappingKeys): WrappedCustomerKey =>
+  wrapCustomerKey(key, keyring.current('customer-key'), systemRandom)
+
+type Inserting = Pick<KeyMaking, 'dialect' | 'clock'> & {
+  /** Whether they are first keys. Else stored bodies of the customers have other ones yet. */
+  readonly isFirst: boolean
 }
 
-const wrap = async (key: CustomerKey, { keyring }: Pick<KeyMaking, 'keyring'>) =>
-  wrapCustomerKey(key, (await keyring()).current('customer-key'), systemRandom)
-
-type Inserting = {
-  readonly dialect: Dialect
-  /** Whether every stored body of the customers is sealed with these keys. */
-  readonly sealsAll: boolean
-  readonly at: bigint
-}
-
-/** The same for the keys of several customers. */
+/**
+ * Stores keys as the current ones of their customers, unless these have one. Throws a StoreDamaged
+ * for a first key of a customer whose key was lost: its bodies must not be forgotten in silence.
+ */
 export async function insertKeys(
-  { rows }: Reads,
-  { dialect, sealsAll, at }: Inserting,
+  session: Reads,
+  { dialect, clock, isFirst }: Inserting,
   keys: readonly WrappedCustomerKey[],
 ): Promise<void> {
-  const columns = { customer_id: 'text[]', id: 'text[]', kek: 'text[]', wrapped: 'text[]' } as const
-  const text = `insert into ${dialect.tableName('customer_key')}
-      (customer_id, id, kek, wrapped, created_at, current, seals_all)
-    select customer_id, id, kek, wrapped, ${dialect.parameter(5, 'bigint')},
-      ${dialect.boolean(true)}, ${dialect.boolean(sealsAll)}
+  const columns = {
+    customer_id: 'text[]',
+    id: 'text[]',
+    kek: 'text[]',
+    index_key: 'text[]',
+    wrapped: 'text[]',
+  } as const
+  const statement = `insert into ${dialect.tableName('customer_key')}
+      (customer_id, id, kek, index_key, wrapped, created_at, current, seals_all)
+    select customer_id, id, kek, index_key, wrapped, ${dialect.parameter(6, 'bigint')},
+      ${dialect.boolean(true)}, ${dialect.boolean(isFirst)}
     from ${dialect.unnest('made', columns)} where true
-    on conflict do nothing`
+    on conflict do nothing returning customer_id`
   for (let from = 0; from < keys.length; from += KEYS_TOGETHER) {
     const part = keys.slice(from, from + KEYS_TOGETHER)
     const listOf = (of: (key: WrappedCustomerKey) => string) => dialect.list(part.map(of))
@@ -183,21 +200,34 @@ export async function insertKeys(
       listOf(({ customerId }) => customerId),
       listOf(({ id }) => id),
       listOf(({ kek }) => kek),
+      listOf(({ indexKey }) => indexKey),
       listOf(({ wrapped }) => wrapped),
     ]
-    await rows({ text, values: [...lists, at], prepare: true })
+    const added = await session.rows({
+      text: statement,
+      values: [...lists, clock()],
+      prepare: true,
+    })
+    const ids = added.map((row) => text(row, 'customer_id'))
+    if (isFirst && (await hasSealedBodies(session, dialect, ids))) throw new StoreDamaged(KEY_LOST)
   }
 }
 
 const KEYS_TOGETHER = 500
+
+const KEY_LOST =
+  'the key of a customer with full records is missing; restore the store from a backup, or start a new key (docs/running.md, “Sealed records”)'
 
 /** Makes bindings with the keys of a store. */
 export const openBindings = ({
   keyring,
 }: Pick<KeyMaking, 'keyring'>): Pick<CustomerKeySource, 'bindingOf'> => ({
   bindingOf: async (customer, number, keyId) => {
+    if (keyId === undefined) {
+      const keys = await refreshed({ keyring })
+      return bindNumber(keys.current('customer-number'), customer, number)
+    }
     const keys = await keyring()
-    if (keyId === undefined) return bindNumber(keys.current('customer-number'), customer, number)
     // Another process may have made the key since this one has read them.
     if (keys.byId(keyId) === undefined) await keys.reload()
     const key = keys.byId(keyId)

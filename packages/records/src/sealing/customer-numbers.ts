@@ -3,7 +3,7 @@ import { asTenant } from '@bursar/contract'
 import type { Dialect } from '../dialect.ts'
 import { type NamedRow, text, whole } from '../row.ts'
 import { ownerOf } from '../schema/customers.ts'
-import type { Reads, Session } from '../session.ts'
+import type { Reads, Session, Transact } from '../session.ts'
 import { StoreDamaged } from '../unavailable.ts'
 import type { CustomerKeySource } from './customer-keys.ts'
 
@@ -64,6 +64,56 @@ export async function addBoundCustomers(
     return whole(owner, 'number') > last && bindingIn(text(owner, 'owner')) === ''
   })
 }
+
+/** How many numbers were bound again, and the ids of customers that have other ones. */
+type Rebound = { readonly bound: number; readonly refused: readonly string[] }
+
+/**
+ * Binds numbers with the current key, a bounded number in each step. A number that is not its
+ * customer's stays refused.
+ */
+export async function* rebindNumbers(
+  { rows, dialect, numbers, transact }: Deps & Reads & { readonly transact: Transact },
+  keyId: string,
+): AsyncGenerator<Rebound> {
+  const { parameter, list, tableName } = dialect
+  for (let after = 0n; ; ) {
+    const found = await rows({
+      text: `select id, number, ${ownerOf('owner')} as owner from ${tableName('customer')} as owner
+        where number > ${parameter(1, 'bigint')} order by number limit ${OWNERS_TOGETHER}`,
+      values: [after],
+    })
+    const last = found.at(-1)
+    if (last === undefined) return
+    after = whole(last, 'number')
+    const made: { id: string; old: string; binding: string }[] = []
+    const refused: string[] = []
+    for (const row of found) {
+      const [id, owner] = [text(row, 'id'), text(row, 'owner')]
+      const old = bindingIn(owner)
+      if (old.startsWith(`${keyId}.`)) continue
+      const binding = await numbers.bindingOf(asTenant(id), whole(row, 'number'))
+      if (binding === undefined || !(await numbers.isOwn(id, owner))) refused.push(id)
+      else made.push({ id, old, binding })
+    }
+    if (made.length > 0) {
+      const binding = {
+        text: `update ${tableName('customer')} as owner set binding = made.binding
+          from ${dialect.unnest('made', { id: 'text[]', old: 'text[]', binding: 'text[]' })}
+          where owner.id = made.id and owner.binding = made.old`,
+        values: [
+          list(made.map(({ id }) => id)),
+          list(made.map(({ old }) => old)),
+          list(made.map(({ binding }) => binding)),
+        ],
+      }
+      await transact((session) => session.rows(binding))
+    }
+    yield { bound: made.length, refused }
+  }
+}
+
+const OWNERS_TOGETHER = 500
 
 const bindingIn = (owner: string): string => owner.slice(owner.indexOf(' ') + 1)
 

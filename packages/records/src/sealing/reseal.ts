@@ -1,106 +1,224 @@
-import {
-  type BodyPlace,
-  type CustomerKey,
-  keyIdOf,
-  makeCustomerKey,
-  systemRandom,
-} from '@bursar/base'
-import { isSealedKind, type Resource } from '@bursar/contract'
+import { makeCustomerKey, PURPOSE_KEY_ID_LENGTH, systemRandom, systemTime } from '@bursar/base'
+import type { Resource } from '@bursar/contract'
 import type { Dialect } from '../dialect.ts'
 import { recordsLimits } from '../limits.ts'
-import { type NamedRow, text, whole } from '../row.ts'
-import type { Reads, Session, Transact } from '../session.ts'
-import { findKeys, insertKey, type KeyMaking } from './customer-key-rows.ts'
-import type { CustomerKeys } from './customer-keys.ts'
+import { text, whole } from '../row.ts'
+import type { Reads, Session } from '../session.ts'
 import {
-  type Changed,
-  countBodies,
-  countWithoutKey,
-  type Part,
-  partsOf,
-  readBodies,
-  writeBodies,
-} from './reseal-bodies.ts'
+  findKeys,
+  indexKeyOf,
+  insertKeys,
+  type KeyMaking,
+  refreshed,
+  type StoredKeysDeps,
+  type WrappingKeys,
+  withoutDestroyed,
+  wrap,
+} from './customer-key-rows.ts'
+import type { CustomerKeys } from './customer-keys.ts'
+import { type CustomerNumbers, rebindNumbers } from './customer-numbers.ts'
+import { countRows, countWithoutKey, type Part, partsOf } from './keyed-tables.ts'
+import { placeOf, readRow, readRows, renewRows, type Unopened } from './renewed-rows.ts'
 import { finish, readProgress, writeProgress } from './reseal-progress.ts'
-import { inForm, openWith } from './seals.ts'
 
-/** Brings stored bodies to the current key of their customer, a customer after the other. */
+/** Brings stored records to the current keys, a customer after the other. */
 export type Resealing = {
-  /** Takes the next step, of some bodies of one customer. Undefined if nothing is left. */
-  next(): Promise<ResealStep | undefined>
-  /** What may be under an older key yet. */
-  left(): Promise<{ readonly customers: number; readonly bodies: number }>
+  /**
+   * Renews the keys of customers that are under older purpose keys, and seals again what is under
+   * an older key, of one customer or of all. Each step is a transaction.
+   */
+  walk(customerId?: string): AsyncGenerator<ResealStep>
+  /** Binds the numbers of customers with the current key. */
+  rebind(): ReturnType<typeof rebindNumbers>
+  /** How much is stored under each purpose key, by its id. */
+  countUnderKeys(): Promise<ReadonlyMap<string, number>>
+  /** What may be under an older key yet, of one customer or of all. */
+  left(customerId?: string): Promise<{ readonly customers: number; readonly bodies: number }>
   /** Customers with sealed records whose key is missing. */
   withoutKey(): Promise<number>
-  /** Gives a customer a new key, to which the next steps bring its bodies. False if it has none. */
+  /** Brings one record to the current key of its customer. */
+  renew(resource: Resource, customerId: string, id: string): Promise<void>
+  /** Gives a customer a new key, to which a walk brings its records. False if it has none. */
   rotate(customerId: string): Promise<boolean>
+  /** How many records a customer has that no key opens any more, if its current key is lost. */
+  countLost(customerId: string): Promise<number | undefined>
+  /** Gives such a customer a new key. Nothing opens what it has, but for an older key. */
+  startAnew(customerId: string): Promise<void>
 }
 
-/** `end` has the figures of a customer whose bodies all have the current key now. */
 export type ResealStep = {
-  readonly end?: { readonly changed: number; readonly failed: number } | undefined
+  readonly customerId: string
+  readonly changed: number
+  readonly unopened: readonly Unopened[]
+  /** Whether everything of the customer has its current key now. */
+  readonly isEnd: boolean
+  /** Whether the current key of the customer cannot be used, so that nothing can be done. */
+  readonly isStuck?: true
 }
 
 type Deps = KeyMaking &
-  Reads & {
-    readonly transact: Transact
-    readonly resources: readonly Resource[]
-  }
+  Reads &
+  Pick<StoredKeysDeps, 'findDestroyedKeys' | 'transact'> & { readonly numbers: CustomerNumbers }
 
 /**
- * Each step is one transaction, which holds the row of the customer as a merge does. So no body is
- * stored with an old key behind it, and a process that was killed has lost one step. Several
- * processes may do it at once.
+ * Each step holds the row of the customer as a merge does. So nothing is stored with an old key
+ * behind it, and a process that was killed has lost one step. Several may walk at once.
  */
 export function openResealing(deps: Deps): Resealing {
-  const { dialect, rows, transact, resources } = deps
-  const parts = resources.filter(isSealedKind).flatMap((resource) => partsOf(resource, dialect))
+  const { dialect, rows, transact } = deps
+  const parts = partsOf(dialect)
   const table = dialect.tableName('customer_key')
-  const isLeft = `current = ${dialect.boolean(true)} and seals_all = ${dialect.boolean(false)}`
-  /** A customer whose key does not open is passed over, until the next round. */
-  let after = ''
-  return {
-    next: async () => {
-      const [found] = await rows({
-        text: `select customer_id from ${table}
-          where ${isLeft} and customer_id > ${dialect.parameter(1, 'text')}
-          order by customer_id limit 1`,
-        values: [after],
-      })
-      if (found === undefined) {
-        const isRoundOver = after === ''
-        after = ''
-        return isRoundOver ? undefined : {}
+  const { parameter, boolean } = dialect
+  const isLeft = `current = ${boolean(true)} and (seals_all = ${boolean(false)}
+    or kek <> ${parameter(1, 'text')} or index_key <> ${parameter(2, 'text')})`
+  const isNamed = `and customer_id = ${parameter(3, 'text')}`
+  const currentIds = (keyring: WrappingKeys) => [
+    keyring.current('customer-key').id,
+    keyring.current('name-index').id,
+  ]
+  const nextAfter = async (keyring: WrappingKeys, after: string) => {
+    const [found] = await rows({
+      text: `select customer_id from ${table}
+        where ${isLeft} and customer_id > ${parameter(3, 'text')} order by customer_id limit 1`,
+      values: [...currentIds(keyring), after],
+    })
+    return found && text(found, 'customer_id')
+  }
+  const isOutdated = async (session: Session, keyring: WrappingKeys, customerId: string) => {
+    const found = await session.rows({
+      text: `select 1 from ${table} where customer_id = $1 and current = ${boolean(true)}
+        and (kek <> $2 or index_key <> $3)`,
+      values: [customerId, ...currentIds(keyring)],
+    })
+    return found.length > 0
+  }
+  const replaceKey = async (
+    session: Session,
+    customerId: string,
+    previous: CustomerKeys['current'],
+  ) => {
+    await session.rows({
+      text: `update ${table} set current = ${boolean(false)} where customer_id = $1`,
+      values: [customerId],
+    })
+    const keyring = await deps.keyring()
+    const key = makeCustomerKey(customerId, systemRandom, indexKeyOf(keyring), previous)
+    await insertKeys(session, { ...deps, isFirst: false }, [wrap(key, keyring)])
+  }
+  /** The keys that may be used. None is made to follow one that an erasure has destroyed. */
+  const usableKeys = async (session: Session, customerId: string) => {
+    const keys = await findKeys(session, deps, customerId)
+    const usable = keys && (await withoutDestroyed(keys, deps))
+    return usable?.current === undefined ? undefined : { ...usable, current: usable.current }
+  }
+  const takeStep = (keyring: WrappingKeys, customerId: string): Promise<ResealStep | undefined> =>
+    transact(async (session) => {
+      const number = await lockCustomer(session, dialect, customerId)
+      const keys = await usableKeys(session, customerId)
+      if (keys === undefined) return undefined
+      if (await isOutdated(session, keyring, customerId)) {
+        await replaceKey(session, customerId, keys.current)
+        return { customerId, changed: 0, unopened: [], isEnd: false }
       }
-      const customerId = text(found, 'customer_id')
-      const step = await transact((session) => takeStep(session, deps, parts, customerId))
-      if (step === 'unopened') after = customerId
-      return step === 'unopened' ? {} : step
+      return await takePart(session, deps, parts, { customerId, number }, keys)
+    })
+  async function* walkOne(keyring: WrappingKeys, customerId: string): AsyncGenerator<ResealStep> {
+    for (;;) {
+      const step = await takeStep(keyring, customerId)
+      if (step === undefined) {
+        yield { customerId, changed: 0, unopened: [], isEnd: true, isStuck: true }
+        return
+      }
+      yield step
+      if (step.isEnd) return
+      await systemTime.pause(recordsLimits.resealRestMs)
+    }
+  }
+  return {
+    walk: async function* (only) {
+      const keyring = await refreshed(deps)
+      if (only !== undefined) return yield* walkOne(keyring, only)
+      // Another round finds customers that came in between. A key that does not open ends none.
+      for (let found = 1; found > 0; ) {
+        found = 0
+        let customerId = await nextAfter(keyring, '')
+        while (customerId !== undefined) {
+          for await (const step of walkOne(keyring, customerId)) {
+            if (step.isStuck !== true) found += 1
+            yield step
+          }
+          customerId = await nextAfter(keyring, customerId)
+        }
+      }
     },
-    left: async () => {
+    rebind: async function* () {
+      const keyring = await refreshed(deps)
+      yield* rebindNumbers(deps, keyring.current('customer-number').id)
+    },
+    countUnderKeys: async () => {
+      const found = await rows({
+        text: `select kek as id, count(*) as rows from ${table} group by kek
+          union all select index_key, count(*) from ${table} group by index_key
+          union all select split, count(*) from (
+            select substr(binding, 1, ${PURPOSE_KEY_ID_LENGTH}) as split
+            from ${dialect.tableName('customer')}
+          ) as bound group by split`,
+      })
+      return new Map(found.map((row) => [text(row, 'id'), Number(row.rows)]))
+    },
+    left: async (only) => {
+      const values = [...currentIds(await refreshed(deps)), ...(only === undefined ? [] : [only])]
+      const where = `${isLeft} ${only === undefined ? '' : isNamed}`
       const [counted = {}] = await rows({
-        text: `select count(*) as customers, ${countBodies(dialect, parts, `select customer_id from ${table} where ${isLeft}`)} as bodies
-          from ${table} where ${isLeft}`,
+        text: `select count(*) as customers,
+            ${countRows(dialect, `select customer_id from ${table} where ${where}`)} as bodies
+          from ${table} where ${where}`,
+        values,
       })
       return { customers: Number(counted.customers), bodies: Number(counted.bodies) }
     },
     withoutKey: async () => {
-      const [counted = {}] = await rows({ text: countWithoutKey(dialect, parts) })
+      const [counted = {}] = await rows({ text: countWithoutKey(dialect) })
       return Number(counted.customers)
     },
-    rotate: (customerId) =>
+    renew: (resource, customerId, id) =>
       transact(async (session) => {
+        const number = await lockCustomer(session, dialect, customerId)
+        const keys = await usableKeys(session, customerId)
+        if (number === undefined || keys === undefined) return
+        for (const part of parts) {
+          if (part.resource !== resource || !part.isCurrent) continue
+          const found = await readRow(session, dialect, part, number, id)
+          await renewRows(session, dialect, part, { customerId, number }, keys, found)
+        }
+      }),
+    rotate: async (customerId) => {
+      await refreshed(deps)
+      return await transact(async (session) => {
+        await lockCustomer(session, dialect, customerId)
+        const known = await usableKeys(session, customerId)
+        if (known === undefined) return false
+        await replaceKey(session, customerId, known.current)
+        return true
+      })
+    },
+    countLost: async (customerId) => {
+      const known = await findKeys(deps, deps, customerId)
+      if (known?.current !== undefined) return undefined
+      const [counted = {}] = await rows({
+        text: `select ${countRows(dialect, parameter(1, 'text'))} as bodies`,
+        values: [customerId],
+      })
+      return Number(counted.bodies) || undefined
+    },
+    startAnew: async (customerId) => {
+      await refreshed(deps)
+      await transact(async (session) => {
         await lockCustomer(session, dialect, customerId)
         const known = await findKeys(session, deps, customerId)
-        if (known?.current === undefined) return false
-        await session.rows({
-          text: `update ${table} set current = ${dialect.boolean(false)} where customer_id = $1`,
-          values: [customerId],
-        })
-        const key = makeCustomerKey(customerId, systemRandom, known.current)
-        await insertKey(session, deps, key, false)
-        return true
-      }),
+        if (known?.current === undefined) await replaceKey(session, customerId, undefined)
+      })
+    },
   }
 }
 
@@ -116,68 +234,32 @@ async function lockCustomer(
   return row && whole(row, 'number')
 }
 
-async function takeStep(
+type Owner = { readonly customerId: string; readonly number: bigint | undefined }
+
+async function takePart(
   session: Session,
   deps: Deps,
   parts: readonly Part[],
-  customerId: string,
-): Promise<ResealStep | 'unopened'> {
+  { customerId, number }: Owner,
+  keys: CustomerKeys & { readonly current: NonNullable<CustomerKeys['current']> },
+): Promise<ResealStep> {
   const { dialect } = deps
-  const number = await lockCustomer(session, dialect, customerId)
-  const keys = await findKeys(session, deps, customerId)
-  if (keys?.current === undefined) return 'unopened'
-  const { current } = keys
-  const before = await readProgress(session, deps, customerId, current.id)
+  const before = await readProgress(session, deps, customerId, keys.current.id)
   const part = number === undefined ? undefined : parts[before.part]
   if (part === undefined || number === undefined) {
-    const isWhole = before.failed === 0
-    await finish(session, deps, customerId, isWhole)
-    return { end: before }
+    await finish(session, deps, customerId, before.needed)
+    return { customerId, changed: 0, unopened: [], isEnd: true }
   }
-  const found = await readBodies(session, dialect, part, number, before)
-  const changed: Changed[] = []
-  let failed = 0
-  for (const row of found) {
-    const stored = storedOf(row, customerId)
-    if (keyIdOf(stored.body) === current.id) continue
-    const body = sealedAgain(part.resource, stored, { current, byId: keys.byId })
-    if (body === undefined) failed += 1
-    else changed.push({ row, body })
-  }
-  await writeBodies(session, dialect, part, number, changed)
+  const found = await readRows(session, dialect, part, number, before.place)
+  const owner = { customerId, number }
+  const { changed, unopened } = await renewRows(session, dialect, part, owner, keys, found)
+  const named = unopened.flatMap(({ keyId }) => (keyId && keys.byId.has(keyId) ? [keyId] : []))
   const last = found.at(-1)
   const isPartOver = found.length < recordsLimits.resealedTogether || last === undefined
-  await writeProgress(session, deps, customerId, current.id, {
-    changed: before.changed + changed.length,
-    failed: before.failed + failed,
+  await writeProgress(session, deps, customerId, keys.current.id, {
+    needed: [...new Set([...before.needed, ...named])],
     part: isPartOver ? before.part + 1 : before.part,
-    id: isPartOver ? undefined : text(last, 'id'),
-    storedAt: isPartOver || last.stored_at === undefined ? undefined : whole(last, 'stored_at'),
+    place: isPartOver ? [] : placeOf(part, last),
   })
-  return {}
-}
-
-type Stored = Omit<BodyPlace, 'kind' | 'digest'> & {
-  readonly body: string
-  readonly checksum: number
-}
-
-const storedOf = (row: NamedRow, customerId: string): Stored => ({
-  customerId,
-  id: text(row, 'id'),
-  body: text(row, 'body'),
-  checksum: Number(row.checksum),
-})
-
-/** The body under the current key. Undefined if it does not open. */
-function sealedAgain(
-  resource: Resource,
-  stored: Stored,
-  { current, byId }: CustomerKeys & { readonly current: CustomerKey },
-): string | undefined {
-  const key = byId.get(keyIdOf(stored.body) ?? '')
-  const body = key && openWith(key, resource, stored)
-  if (body === undefined) return undefined
-  const { customerId, id, checksum } = stored
-  return inForm(current, resource, { customerId, id, digest: checksum }, body)
+  return { customerId, changed, unopened, isEnd: false }
 }

@@ -7,7 +7,9 @@ import type { Seals } from './seals.ts'
 
 type Deps = {
   readonly put: (resource: Resource, request: SealedPut) => Promise<PutOutcome>
-  readonly seals: Pick<Seals, 'seal' | 'forget'>
+  readonly seals: Pick<Seals, 'seal' | 'forget' | 'hasOlderKeys'>
+  /** Brings a stored record to the current key of its customer, so that it can be compared. */
+  readonly renew: (resource: Resource, customerId: string, id: string) => Promise<void>
   /** Whether the stored body of a record opens. */
   readonly isIntact: (resource: Resource, record: StorableRecord) => Promise<boolean>
 }
@@ -21,12 +23,13 @@ const TRIES = 3
  * replaces it.
  */
 export const sealingPuts =
-  ({ put, seals, isIntact }: Deps): OperatorRecords['put'] =>
+  ({ put, seals, renew, isIntact }: Deps): OperatorRecords['put'] =>
   async (resource, request) => {
     const { record, ...rest } = request
     if ('withdraws' in record) return await put(resource, { ...rest, record })
     for (let tries = 1; ; tries += 1) {
       const sealed = await seals.seal(resource, record)
+      if (seals.hasOlderKeys(record.customerId)) await renew(resource, record.customerId, record.id)
       try {
         const outcome = await put(resource, { ...rest, record: sealed })
         if (outcome.outcome !== 'unchanged' || !isSealedKind(resource)) return outcome

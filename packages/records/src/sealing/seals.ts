@@ -1,15 +1,5 @@
-import {
-  type BodyPlace,
-  type CustomerKey,
-  digestOf,
-  keyIdOf,
-  limitsOf,
-  type Metrics,
-  openBody,
-  openTimeSlices,
-  sealBody,
-} from '@bursar/base'
-import { asTenant, isKeyedKind, isSealedKind, type Resource } from '@bursar/contract'
+import { type CustomerKey, digestOf, limitsOf, type Metrics, openTimeSlices } from '@bursar/base'
+import { asTenant, isKeyedKind, type Resource } from '@bursar/contract'
 import { bodyChecksum, isKeyedInClear } from '../integrity/checksum.ts'
 import type { SealedRecord, StorableRecord } from '../records/import.ts'
 import { addPrivateTerms } from '../records/terms.ts'
@@ -23,6 +13,7 @@ import {
 } from './customer-keys.ts'
 import { type CustomerNumbers, openCustomerNumbers } from './customer-numbers.ts'
 import { keepOpenedBodies, type OpenedBodies, type StoredBody } from './opened-bodies.ts'
+import { inForm, keysFor, openWithAny } from './opening.ts'
 
 const limits = limitsOf({
   /** Customers whose first keys an import makes; those of further ones take a commit each. */
@@ -56,6 +47,8 @@ export type Seals = {
   openOften(resource: Resource, stored: StoredBody): Opened | Promise<Opened>
   /** The current key of a customer, if it is in memory. */
   known(customerId: string): CustomerKey | undefined
+  /** Whether a customer has older keys too, by what is in memory. */
+  hasOlderKeys(customerId: string): boolean
   /** Reads the keys of a customer again, after the store has refused one. */
   forget(customerId: string): void
   /** The same for all customers, after a key was destroyed. */
@@ -104,10 +97,9 @@ export function openSeals({ source, metrics, ...deps }: SealsDeps): Seals {
     for (const isFresh of [false, true]) {
       const found = await keys.find(customer, isFresh)
       isDestroyed = found?.hasDestroyed === true
-      const key = keyFor(resource, stored, found)
-      if (key === undefined) continue
-      isChanged = true
-      const body = openWith(key, resource, stored)
+      const candidates = keysFor(resource, stored, found)
+      if (candidates.length > 0) isChanged = true
+      const body = openWithAny(candidates, resource, stored)
       if (body !== undefined) return { body }
     }
     if (isChanged) return counted('changed', CHANGED)
@@ -115,11 +107,12 @@ export function openSeals({ source, metrics, ...deps }: SealsDeps): Seals {
   }
   const open = (resource: Resource, stored: StoredBody, kept?: OpenedBodies) => {
     if (!isKeyedKind(resource)) return openInClear(stored)
-    const key = keyFor(resource, stored, keys.known(stored.customerId))
+    const candidates = keysFor(resource, stored, keys.known(stored.customerId))
+    const [key] = candidates
     if (key === undefined) return openAgain(resource, stored)
     const known = kept?.find(key, resource.kind, stored)
     if (known !== undefined) return { body: known }
-    const body = openWith(key, resource, stored)
+    const body = openWithAny(candidates, resource, stored)
     if (body === undefined) return openAgain(resource, stored)
     kept?.add(key, resource.kind, stored, body)
     return { body }
@@ -128,6 +121,7 @@ export function openSeals({ source, metrics, ...deps }: SealsDeps): Seals {
     keys,
     numbers: openCustomerNumbers(keys),
     known: (customerId) => keys.known(customerId)?.current,
+    hasOlderKeys: (customerId) => (keys.known(customerId)?.byId.size ?? 0) > 1,
     forget: keys.forget,
     forgetAll: keys.forgetAll,
     seal: (resource, record, made) => {
@@ -162,30 +156,6 @@ function currentOf({ current, hasDestroyed = false }: CustomerKeys): CustomerKey
   throw new StoreDamaged(hasDestroyed ? KEY_PUT_BACK : KEY_DAMAGED)
 }
 
-type Keys = ReturnType<ReturnType<typeof keepKeys>['known']>
-
-/** Digests are the same with every key of a customer. */
-const keyFor = (
-  resource: Resource,
-  { body }: Pick<StoredBody, 'body'>,
-  keys: Keys,
-): CustomerKey | undefined => {
-  const keyId = isSealedKind(resource) ? keyIdOf(body) : undefined
-  // No key opens a text that was put in the place of a sealed body.
-  return keyId === undefined ? keys?.current : keys?.byId.get(keyId)
-}
-
-/** The body, if it belongs where it is and is as it was stored. */
-export function openWith(
-  key: CustomerKey,
-  resource: Resource,
-  { customerId, id, body, checksum }: StoredBody,
-): string | undefined {
-  const { kind } = resource
-  if (isSealedKind(resource)) return openBody(key, { customerId, kind, id, digest: checksum }, body)
-  return digestOf(key, kind, id, body) === checksum ? body : undefined
-}
-
 /** Compares a body that is not sealed with its checksum. */
 export const openInClear = ({ customerId, body, checksum }: Omit<StoredBody, 'id'>): Opened =>
   bodyChecksum(customerId, body) === checksum
@@ -210,15 +180,6 @@ const inClear = ({ full, privateTerms: _, ...record }: StorableRecord): SealedRe
   checksum: bodyChecksum(record.customerId, full),
   keyId: null,
 })
-
-/** The body of a kind that takes a key, as it is to be stored. */
-export const inForm = (
-  key: CustomerKey,
-  resource: Resource,
-  place: Omit<BodyPlace, 'kind'>,
-  body: string,
-): string =>
-  isSealedKind(resource) ? sealBody(key, { ...place, kind: resource.kind }, body) : body
 
 /** A record of any kind, with the key of its customer. */
 export function sealRecord(

@@ -1,13 +1,18 @@
 import { type Clock, type CustomerKey, digestOf } from '@bursar/base'
 import { asTenant, type Resource } from '@bursar/contract'
 import type { Dialect } from '../dialect.ts'
-import { type NamedRow, text } from '../row.ts'
+import { privateTerms, renewPrivateTerms } from '../records/terms.ts'
+import { type NamedRow, optionalText, text } from '../row.ts'
+import { memberColumns } from '../schema/tables.ts'
 import type { Session } from '../session.ts'
 import { KeysReplaced } from '../unavailable.ts'
 import { insertKeys } from './customer-key-rows.ts'
 import type { MadeKeys } from './customer-keys.ts'
-import { inForm, openWith, type Seals } from './seals.ts'
-import { staleCustomers } from './staged-keys.ts'
+import { partsOf } from './keyed-tables.ts'
+import { inForm, openWith } from './opening.ts'
+import { readStagedRows, renewRows } from './renewed-rows.ts'
+import type { Seals } from './seals.ts'
+import { staleCustomers, unfinishedCustomers } from './staged-keys.ts'
 
 type Deps = {
   readonly dialect: Dialect
@@ -17,8 +22,10 @@ type Deps = {
 
 /**
  * Stores the keys that an import has made. Another writer may have stored one for the same customer
- * since, or replaced the key that the import has sealed with: then the staged bodies of the
- * customer are sealed again. In the transaction of the merge, with the locks of the customers.
+ * since, or replaced the key that the import has sealed with, and a purpose key may have been
+ * renewed: then the staged bodies of the customer are sealed again. Stored records that have an
+ * older key of their customer get the current one, so that they can be compared. In the transaction
+ * of the merge, with the locks of the customers.
  */
 export async function settleKeys(
   session: Session,
@@ -27,11 +34,16 @@ export async function settleKeys(
   made: MadeKeys,
 ): Promise<void> {
   const { dialect, seals, clock } = deps
-  const storing = { dialect, sealsAll: true, at: clock() }
+  const storing = { dialect, clock, isFirst: true }
+  const [some] = made.keys()
+  const now = some === undefined ? undefined : (await seals.keys.make(asTenant(some))).wrapped
+  const usable = [...made.values()].filter(
+    ({ wrapped }) => wrapped.kek === now?.kek && wrapped.indexKey === now.indexKey,
+  )
   await insertKeys(
     session,
     storing,
-    [...made.values()].map(({ wrapped }) => wrapped),
+    usable.map(({ wrapped }) => wrapped),
   )
   for (const customerId of await staleCustomers(session, dialect)) {
     const old = made.get(customerId)?.key ?? seals.known(customerId)
@@ -43,6 +55,16 @@ export async function settleKeys(
     if (old === undefined || current === undefined) throw new KeysReplaced()
     await resealStaged(session, deps, resource, { old, current })
   }
+  for (const owner of await unfinishedCustomers(session, dialect)) {
+    const keys = await seals.keys.find(asTenant(owner.customerId), true)
+    const { current } = keys ?? {}
+    if (keys === undefined || current === undefined) continue
+    for (const part of partsOf(dialect)) {
+      if (part.resource !== resource || !part.isCurrent) continue
+      const found = await readStagedRows(session, dialect, part, owner.customerId)
+      await renewRows(session, dialect, part, owner, { ...keys, current }, found)
+    }
+  }
 }
 
 async function resealStaged(
@@ -53,9 +75,10 @@ async function resealStaged(
 ): Promise<void> {
   const { customerId } = current
   const { parameter, list } = dialect
+  const terms = memberColumns(resource).includes('terms') ? 'terms' : undefined
   for (let after = -1n; ; ) {
     const found = await rows({
-      text: `select sequence, id, full_body, full_checksum from staged_line
+      text: `select sequence, id, full_body, full_checksum ${terms === undefined ? '' : ', terms'} from staged_line
         where customer_id = ${parameter(1, 'text')} and key_id is not null
           and sequence > ${parameter(2, 'bigint')}
         order by sequence limit ${LINES_TOGETHER}`,
@@ -66,13 +89,14 @@ async function resealStaged(
     const sealed = found.map((row) => sealAgain(row, resource, { old, current }))
     await rows({
       text: `update staged_line set full_body = again.body, full_checksum = again.digest,
-          key_id = ${parameter(4, 'text')}
-        from ${dialect.unnest('again', { sequence: 'bigint[]', body: 'text[]', digest: 'bigint[]' })}
+          ${terms === undefined ? '' : 'terms = again.terms,'} key_id = ${parameter(5, 'text')}
+        from ${dialect.unnest('again', { sequence: 'bigint[]', body: 'text[]', digest: 'bigint[]', terms: 'text[]' })}
         where staged_line.sequence = again.sequence`,
       values: [
         list(found.map(({ sequence }) => String(sequence))),
         list(sealed.map(({ body }) => body)),
         list(sealed.map(({ digest }) => digest)),
+        list(sealed.map((again) => again.terms)),
         current.id,
       ],
     })
@@ -93,5 +117,19 @@ function sealAgain(
   const body = openWith(old, resource, { customerId, id, body: stored, checksum })
   if (body === undefined) throw new KeysReplaced()
   const digest = digestOf(current, resource.kind, id, body)
-  return { body: inForm(current, resource, { customerId, id, digest }, body), digest }
+  const sealed = inForm(current, resource, { customerId, id, digest }, body)
+  return { body: sealed, digest, terms: termsAgain(row, resource, current, body) }
+}
+
+/** The terms of a staged record, with its names as the key digests them. */
+function termsAgain(
+  row: NamedRow,
+  { terms }: Resource,
+  { indexing }: CustomerKey,
+  body: string,
+): string {
+  const staged = optionalText(row, 'terms')
+  if (terms === undefined || staged === undefined) return ''
+  const names = privateTerms(terms.of(JSON.parse(body)))
+  return names.length === 0 ? staged : renewPrivateTerms(terms, staged, indexing, names)
 }

@@ -1,5 +1,5 @@
 import type { Dialect } from '../dialect.ts'
-import { text } from '../row.ts'
+import { text, whole } from '../row.ts'
 import type { Reads } from '../session.ts'
 
 /**
@@ -22,4 +22,20 @@ export async function staleCustomers(
     prepare: true,
   })
   return found.map((row) => text(row, 'customer_id'))
+}
+
+/** Customers of the staged records that have older keys, which stored records may be under. */
+export async function unfinishedCustomers(
+  { rows }: Reads,
+  { tableName, boolean }: Dialect,
+): Promise<readonly { readonly customerId: string; readonly number: bigint }[]> {
+  const found = await rows({
+    text: `
+      select owner.id, owner.number
+      from (select distinct customer_id from staged_line where key_id is not null) as staged
+      join ${tableName('customer')} as owner on owner.id = staged.customer_id
+      where exists (select 1 from ${tableName('customer_key')} as known
+        where known.customer_id = owner.id and known.current = ${boolean(false)})`,
+  })
+  return found.map((row) => ({ customerId: text(row, 'id'), number: whole(row, 'number') }))
 }

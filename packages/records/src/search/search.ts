@@ -1,4 +1,4 @@
-import { type CustomerKey, damageOf } from '@bursar/base'
+import { damageOf } from '@bursar/base'
 import { type Resource, resources } from '@bursar/contract'
 import { type Dialect, openParameters, type Parameters } from '../dialect.ts'
 import {
@@ -25,12 +25,13 @@ import { findByWords, hasTerm, type WordSearch } from './find-by-words.ts'
 export const openSearch = (
   reads: Reads,
   dialect: Dialect,
-  indexKey: () => Promise<Pick<CustomerKey, 'indexing'>>,
+  /** The keys of the index. While one is renewed, some records have the older one yet. */
+  indexKeys: () => Promise<readonly Uint8Array[]>,
 ): Pick<OperatorRecords, 'search'> => ({
   search: async (search) => {
-    const key = search.findsOwners ? await indexKey() : undefined
+    const keys = search.findsOwners ? await indexKeys() : []
     const hits: SearchHit[] = []
-    for (const lookUp of searchLookUps(search, dialect, key?.indexing)) {
+    for (const lookUp of searchLookUps(search, dialect, keys)) {
       const { look, number } = lookUp
       const { rows, stoppedAt } =
         'terms' in look
@@ -84,12 +85,12 @@ type Comparison = {
 export function searchLookUps(
   search: Omit<Search, 'findsOwners'>,
   dialect: Dialect,
-  indexing?: Uint8Array,
+  indexKeys: readonly Uint8Array[] = [],
 ): readonly LookUp[] {
   const { query, customerId, after } = search
   const begun = after === undefined ? -1n : positionMicros(after)
   const all = resources.flatMap((resource) => {
-    const comparisons = comparisonsOf(resource, query, dialect, indexing)
+    const comparisons = comparisonsOf(resource, query, dialect, indexKeys)
     return comparisons.map((comparison, at) => ({
       resource,
       comparison,
@@ -163,7 +164,7 @@ function comparisonsOf(
   resource: Resource,
   query: string,
   dialect: Dialect,
-  indexing: Uint8Array | undefined,
+  indexKeys: readonly Uint8Array[],
 ): readonly Comparison[] {
   const { table, uniqueMembers, exclusive } = resource
   const { is } = dialect.listedId
@@ -202,27 +203,28 @@ function comparisonsOf(
     ...byColumn,
     ...byStart,
     ...byKey,
-    ...byTerms(resource, query, dialect, indexing),
+    ...byTerms(resource, query, dialect, indexKeys),
   ]
 }
 
-/** By the terms of the kind, such as the words of a bank; by private ones only with the key. */
+/** By the terms of the kind, such as the words of a bank; by private ones only with a key. */
 function byTerms(
   { table, terms }: Resource,
   query: string,
   dialect: Dialect,
-  indexing: Uint8Array | undefined,
+  indexKeys: readonly Uint8Array[],
 ): readonly Comparison[] {
   if (terms?.sought === undefined) return []
   return terms.sought(query).flatMap(({ matched, names, isPrivate = false }) => {
-    const storedName = isPrivate
-      ? indexing && ((name: string) => privateTerm(terms, indexing, name))
-      : (name: string) => `${terms.letter}${name}`
-    if (storedName === undefined || names.length === 0) return []
-    const stored = names.map(storedName)
-    const condition: Condition = ({ add }) =>
-      stored.map((name) => hasTerm(dialect, table, add(name, 'text'))).join(' and ')
-    return [{ index: '', matched, condition, terms: stored }]
+    if (names.length === 0) return []
+    const spellings = isPrivate
+      ? indexKeys.map((key) => names.map((name) => privateTerm(terms, key, name)))
+      : [names.map((name) => `${terms.letter}${name}`)]
+    return spellings.map((stored) => {
+      const condition: Condition = ({ add }) =>
+        stored.map((name) => hasTerm(dialect, table, add(name, 'text'))).join(' and ')
+      return { index: '', matched, condition, terms: stored }
+    })
   })
 }
 

@@ -7,7 +7,7 @@ import { searchLookUps } from '../../src/search/search.ts'
 export function* wordWalks(dialect: Dialect) {
   for (const customerId of [undefined, 'acme']) {
     const search = { query: 'ABCD efgh', customerId, hitsMax: 20, after: undefined }
-    for (const { look } of searchLookUps(search, dialect, Buffer.alloc(32))) {
+    for (const { look } of searchLookUps(search, dialect, [Buffer.alloc(32)])) {
       if (!('terms' in look)) continue
       const [term = ''] = look.terms
       const count = countOf(dialect, term, customerId)

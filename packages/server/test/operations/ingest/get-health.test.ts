@@ -40,7 +40,6 @@ test('names each job of the process that answers, and when it ran last', async (
       'sweep-fee-quotes',
       'report-imports',
       'report-audit',
-      'reseal-bodies',
       'compare-checksums',
       ...(testStore === 'sqlite' ? ['check-tables'] : []),
       'recheck-damage',
