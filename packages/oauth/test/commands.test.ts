@@ -344,9 +344,32 @@ test('keys rotate --purpose cursor keeps tokens valid, and refuses other purpose
   clock.advance(5)
   await oauth.refresh()
   assertAccepted(await oauth.checkToken(access_token))
-  const refused = await run('keys rotate --purpose client-secret')
+  const refused = await run('keys rotate --purpose secrets')
   assert.notEqual(refused.exitCode, 0)
-  assert.match(refused.errors, /Allowed choices are cursor, client-row/)
+  assert.match(refused.errors, /Allowed choices are cursor, client-secret/)
+})
+
+test('keys rotate --purpose client-secret hashes a secret again when its client gets a token', async (t) => {
+  const { clock, oauth, run, token, tokenOf } = await commandWorld(t)
+  const { client_id, client_secret } = (await run(create)).json()
+  await assert.rejects(run('keys rotate --purpose client-secret --revoke'), /void every secret/)
+  await run('keys rotate --purpose client-secret')
+  clock.advance(6)
+  await oauth.refresh()
+  const stored = async () =>
+    (await run('keys list --json'))
+      .json()
+      .keys.filter(({ purpose }: { purpose: string }) => purpose === 'client-secret')
+      .map((key: { stored: number }) => key.stored)
+  const [before] = await stored()
+  assert.deepEqual(await stored(), [before, 0])
+  for (const _ of ['hashed again', 'as it is']) {
+    assert.equal((await tokenOf(client_id, client_secret)).status, 200)
+    assert.deepEqual(await stored(), [before - 1, 1])
+  }
+  assert.equal((await tokenOf(client_id, `${client_secret}x`)).status, 401)
+  assert.equal((await token()).status, 200)
+  assert.deepEqual(await stored(), [before - 2, 2])
 })
 
 test('keys reseal marks clients with the new key that this program has stored, and no others', async (t) => {

@@ -36,8 +36,8 @@ const putRowsBack = (place: StorePlace) =>
 
 type World = Awaited<ReturnType<typeof oauthWorld>>
 
-/** What doctor finds of clients. */
-async function findings({ command, clock }: World): Promise<readonly string[]> {
+/** What doctor finds of clients, or by another check. */
+async function findings({ command, clock }: World, check = 'clients'): Promise<readonly string[]> {
   const { store: credentials, keyring } = command
   const openKeyring = async () => keyring
   const checks = keyChecks({
@@ -45,7 +45,7 @@ async function findings({ command, clock }: World): Promise<readonly string[]> {
     clock,
     using: (work) => work({ credentials, openKeyring }),
   })
-  const found = await checks.find(({ name }) => name === 'clients')?.find()
+  const found = await checks.find(({ name }) => name === check)?.find()
   return (found ?? []).map(({ what }) => what).filter((what) => !what.includes('of a sandbox'))
 }
 
@@ -171,4 +171,18 @@ test('what audit prune leaves of the marks still tells the last row of a client'
   })
   assert.equal((await token()).status, 200)
   assert.deepEqual(await findings(world), [])
+})
+
+test('doctor finds a key that was renewed, but under which things are still accepted', async (t) => {
+  const world = await oauthWorld(t)
+  const { keyring } = world.command
+  const { id } = keyring.current('client-row')
+  assert.deepEqual(await findings(world, 'keys'), [])
+  await keyring.rotate('client-row', { revokeOthers: false })
+  world.clock.advance(6)
+  const [found, ...others] = await findings(world, 'keys')
+  assert.match(String(found), /^1 key of the store was renewed, and what is under the old one/)
+  assert.deepEqual(others, [])
+  await keyring.retire([id])
+  assert.deepEqual(await findings(world, 'keys'), [])
 })

@@ -150,6 +150,12 @@ export type ErasureStore = {
   ): Promise<void>
 }
 
+export type Rehashed = {
+  readonly secretId: string
+  readonly before: string
+  readonly after: string
+}
+
 type KeysAndRecovery = PurposeKeyStore & RecoveryStore & ErasureStore
 
 /**
@@ -190,6 +196,16 @@ export type CredentialStore = KeysAndRecovery & {
     change: (client: Client, secrets: string) => Client | undefined,
     sealMark: SealMark,
   ): Promise<Client | undefined>
+  /**
+   * Replaces the hash of a secret by another one of the same secret. It must be as it was read, and
+   * `isOwn` must agree to the stored client and to what a mark would say of its secrets.
+   */
+  rehashSecret(
+    clientId: string,
+    replaced: Rehashed,
+    isOwn: (client: Client, secrets: string) => boolean,
+    sealMark: SealMark,
+  ): Promise<void>
   /** Stores when a client and its secret were last used. Does not bump the revision. */
   recordUse(clientId: string, secretId: string | undefined, at: bigint): Promise<void>
 

@@ -11,6 +11,7 @@ import {
   masterKeyOf,
   printable,
   refusalOf,
+  resealedPurposes,
 } from '@bursar/base'
 import { isSealed, publishedClients } from '@bursar/oauth'
 import type { CredentialStore } from '@bursar/records'
@@ -55,7 +56,8 @@ const keyFindings = ({ config, clock, using }: KeyDeps) =>
     if (stored.length === 0) return []
     const findings: Finding[] = [...masterFindings(config, new Set(stored.map(masterOf)))]
     const refused = await refusalOf(async () => {
-      findings.push(...ageFindings(await openKeyring(), clock()))
+      const keyring = await openKeyring()
+      findings.push(...ageFindings(keyring, clock()), ...olderFindings(keyring, clock()))
     })
     return [...refused, ...findings]
   })
@@ -93,6 +95,23 @@ function ageFindings(keyring: Keyring, now: bigint): readonly Finding[] {
       what: `tokens have been signed with one key for ${days} days`,
       why: 'a copy of it that someone has made signs tokens until it is replaced',
       fix: `run ${commandHint('keys rotate')}`,
+    },
+  ]
+}
+
+/** A walk that was cut off leaves them. */
+function olderFindings(keyring: Keyring, now: bigint): readonly Finding[] {
+  const older = resealedPurposes.flatMap((purpose) => {
+    const { id: current } = keyring.current(purpose)
+    const live = keyring.all(purpose).filter(({ revokedAt }) => revokedAt === undefined)
+    return live.filter(({ id, activeFrom }) => id !== current && activeFrom <= now)
+  })
+  if (older.length === 0) return []
+  return [
+    {
+      what: `${counted(older.length, 'key')} of the store ${older.length === 1 ? 'was' : 'were'} renewed, and what is under the old one is still accepted`,
+      why: 'somebody who has an old key opens and makes such records, marks and numbers',
+      fix: `run ${commandHint('keys reseal')} to its end`,
     },
   ]
 }

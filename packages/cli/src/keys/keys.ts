@@ -4,7 +4,7 @@ import type { ClientWithSecrets } from '@bursar/records'
 import { Command, Option } from 'commander'
 import type { CredentialCommandDeps } from '../client/shown-client.ts'
 import { type CommonOptions, newCommand, oneOf } from '../options.ts'
-import { isoOf, printResult } from '../output.ts'
+import { CommandFailed, isoOf, printResult } from '../output.ts'
 import { isResealed, linesOf, resealAll, resealCommand } from './reseal.ts'
 
 /** `keys list|rotate|reseal|rotate-master`: the keys of a store, and its master key. */
@@ -104,13 +104,18 @@ function rotateCommand(deps: CredentialCommandDeps): Command {
     .addOption(
       oneOf(
         new Option('--purpose <purpose>', 'Which key to rotate.').default('token-signing'),
-        renewedTogether,
+        purposes,
       ),
     )
   return command.action((options: RotateOptions) =>
     deps.withCredentials(command, options, async (access) => {
       const { keyring, audited } = access
       const revoked = options.revoke === true
+      if (revoked && options.all !== true && options.purpose === 'client-secret') {
+        throw new CommandFailed(
+          'that would void every secret; without --revoke each is hashed with the new key when its client next gets a token',
+        )
+      }
       const rotated = options.all === true ? renewedTogether : [options.purpose]
       const keys: PurposeKey[] = []
       for (const purpose of rotated) {

@@ -1,11 +1,11 @@
-import type { Keyring, Logger } from '@bursar/base'
+import type { Keyring, Logger, Secret } from '@bursar/base'
 import { problem, type RateLimit, type Request } from '@bursar/contract'
-import type { Client, ClientWithSecrets } from '@bursar/records'
+import type { Client, ClientSecret, ClientWithSecrets } from '@bursar/records'
 import { oauthError } from '../endpoints/oauth-error.ts'
 import type { Form } from '../endpoints/read-form.ts'
 import { type AssertionDeps, assertionFault } from './check-assertion.ts'
-import { isSealed, notSealed } from './client-seal.ts'
-import { findSecret } from './client-secrets.ts'
+import { isMarkedWith, isSealed, markSealer, notSealed } from './client-seal.ts'
+import { findSecret, hashSecret, isOldHash } from './client-secrets.ts'
 import type { GuessLimiter } from './guess-limiter.ts'
 import { basicChallenge, type Presented, readPresented } from './read-presented.ts'
 import type { UseRecorder } from './use-recorder.ts'
@@ -96,5 +96,26 @@ async function checkClient(
   const secret = findSecret(client, presented.secret, deps.keyring, deps.clock())
   if (client === undefined || secret === undefined) return
   deps.uses.record(client, secret.id)
+  if (isOldHash(secret.hash, deps.keyring)) await hashAgain(client, secret, presented.secret, deps)
   return client
+}
+
+/** Only who presents a secret knows it, so its hash is renewed then. A failure refuses nobody. */
+async function hashAgain(
+  { id: clientId }: Client,
+  { id: secretId, hash: before }: ClientSecret,
+  presented: Secret,
+  { store, keyring, log }: AuthenticationDeps,
+): Promise<void> {
+  const after = hashSecret(clientId, presented, keyring)
+  try {
+    await store.rehashSecret(
+      clientId,
+      { secretId, before, after },
+      (client, secrets) => isMarkedWith(client, secrets, keyring),
+      markSealer(keyring),
+    )
+  } catch (error) {
+    log.warn({ err: error, client: clientId }, 'a secret cannot be hashed with the new key')
+  }
 }

@@ -39,6 +39,10 @@ export function isSealed(
   return isLast && (!('secrets' in client) || secretsText(client) === mark.secrets)
 }
 
+/** The same where the secrets are given as a mark would have them. */
+export const isMarkedWith = (client: Client, secrets: string, keyring: Keyring): boolean =>
+  isSealed(client, keyring) && client.mark?.secrets === secrets
+
 /** The same text as a mark has. */
 const secretsText = ({ secrets }: Pick<ClientWithSecrets, 'secrets'>): string =>
   secrets

@@ -37,6 +37,10 @@ const hmac = (key: Buffer, clientId: string, secret: Secret): Buffer =>
 const SECRETS_COMPARED = 2
 const dummy = { hash: `hmac256:none:${'0'.repeat(64)}` }
 
+/** Whether a hash was made with a key that has been renewed since. */
+export const isOldHash = (hash: string, keyring: Keyring): boolean =>
+  hash.split(':')[1] !== keyring.current('client-secret').id
+
 /**
  * Returns the secret that was presented, unless it has expired. Always compares two hashes: the
  * time does not tell whether the client or a secret exists.

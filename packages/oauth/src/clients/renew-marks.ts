@@ -1,6 +1,6 @@
 import type { Keyring } from '@bursar/base'
 import type { CredentialStore } from '@bursar/records'
-import { isSealed, markSealer, sealed } from './client-seal.ts'
+import { isMarkedWith, markSealer, sealed } from './client-seal.ts'
 
 type RenewDeps = {
   readonly store: Pick<CredentialStore, 'listClients' | 'changeClient'>
@@ -28,9 +28,7 @@ export async function renewMarks({ store, keyring }: RenewDeps): Promise<Renewed
     const changed = await store.changeClient(
       id,
       (client, secrets) =>
-        isSealed(client, keyring) && client.mark?.secrets === secrets
-          ? sealed(client, keyring)
-          : undefined,
+        isMarkedWith(client, secrets, keyring) ? sealed(client, keyring) : undefined,
       markSealer(keyring),
     )
     if (changed === undefined) refused.push(id)

@@ -19,6 +19,8 @@ const readByCustomers = {
 const forStaff = { app: '', operator: 'select, insert, update, delete', isProtected: true }
 
 const notesUse = 'select, update (last_used_at)'
+/** A secret is hashed with a new key when its client gets a token. */
+const notesHash = 'select, update (last_used_at, hash)'
 /** A policy limits which of these rows the app may delete. */
 const refusals = {
   app: 'select, insert, delete',
@@ -76,7 +78,7 @@ export const tableRights: Readonly<Record<string, Access>> = {
   },
   lineage: { app: 'select, update', operator: 'select, update', isProtected: false },
   client: { app: notesUse, operator: 'select, insert, update, delete', isProtected: false },
-  client_secret: { app: notesUse, operator: 'select, insert, update, delete', isProtected: false },
+  client_secret: { app: notesHash, operator: 'select, insert, update, delete', isProtected: false },
   purpose_key: {
     app: 'select, insert',
     operator: 'select, insert, update (wrapped, master_id, revoked_at)',
@@ -142,7 +144,7 @@ export const neededFunctions: Readonly<Record<keyof Roles, readonly string[]>> =
 export const auditRights: Readonly<Record<string, Omit<Access, 'isProtected'>>> = {
   'bursar_audit.line': { app: 'insert', operator: 'insert' },
   'bursar_audit.seen': { app: '', operator: 'select' },
-  'bursar_audit.client_mark': { app: 'select', operator: 'select, insert' },
+  'bursar_audit.client_mark': { app: 'select, insert', operator: 'select, insert' },
   'bursar_audit.token_end': { app: 'select, insert', operator: 'select, insert' },
   'bursar_audit.key_end': { app: 'select', operator: 'select, insert' },
   'bursar_audit.destroyed_key': { app: 'select', operator: 'select, insert' },

@@ -77,6 +77,16 @@ export function clientMethods(sessions: CredentialSessions) {
         })
         return { ...changed, mark: await noteClient(session, dialect, clientId, sealMark) }
       }),
+    rehashSecret: (clientId, { secretId, before, after }, isOwn, sealMark) =>
+      changeRow(async (session) => {
+        const [row] = await session.rows({ text: lockClient(dialect), values: [clientId] })
+        if (row === undefined || !isOwn(readClient(row), text(row, 'marked_secrets'))) return
+        await session.rows({
+          text: `update ${secrets} set hash = $4 where client_id = $1 and id = $2 and hash = $3`,
+          values: [clientId, secretId, before, after],
+        })
+        await noteClient(session, dialect, clientId, sealMark)
+      }),
     // Locks the client before its secret, as a rotation does, so that the two cannot deadlock.
     recordUse: (clientId, secretId, at) =>
       write(async (session) => {
