@@ -60,7 +60,7 @@ async function lookInside(stores: Stores) {
   const { journal, resealing } = stores.records().operator
   const recovery = await stores.credentials().readRecovery()
   const [last] = await journal(1)
-  const { customers, bodies } = await resealing.left()
+  const customers = await resealing.customersLeft()
   const step = (await stores.schemaSteps()).at(-1)
   return {
     schema: { step: step?.name ?? null, applied_at: isoOf(step?.at) },
@@ -72,7 +72,7 @@ async function lookInside(stores: Stores) {
       in_recovery: recovery !== undefined && recovery.reconciledAt === undefined,
       restored_to: isoOf(recovery?.restoredTo),
     },
-    sealing_left: { customers, records: bodies },
+    sealing_left: { customers, records: customers === 0 ? 0 : await resealing.recordsLeft() },
   }
 }
 

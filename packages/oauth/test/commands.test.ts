@@ -29,7 +29,7 @@ const noRecords = {
   countUnderKeys: async () => new Map(),
   rebind: async function* () {},
   walk: async function* () {},
-  left: async () => ({ customers: 0, bodies: 0 }),
+  customersLeft: async () => 0,
 } as unknown as Resealing
 
 /** A server, and commands that open the same store for each run, like another process. */

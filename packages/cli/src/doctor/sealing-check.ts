@@ -1,6 +1,6 @@
 import { type Check, commandHint, counted, type Finding, printable, systemTime } from '@bursar/base'
 import { asTenant } from '@bursar/contract'
-import type { Erasure, OperatorRecords } from '@bursar/records'
+import type { Erasure, OperatorRecords, Resealing } from '@bursar/records'
 import { cliLimits } from '../limits.ts'
 import type { UsingRecords } from './using-records.ts'
 
@@ -21,7 +21,7 @@ export const sealingCheck = ({ using }: SealingDeps): Check => ({
       if (parts === undefined) return []
       const { records, erasures } = parts
       return [
-        ...leftFindings(await records.resealing.left()),
+        ...(await leftFindings(records.resealing)),
         ...keyFindings(await records.resealing.withoutKey()),
         ...erasureFindings(erasures),
         ...(await putBackFindings(records, erasures)),
@@ -29,15 +29,11 @@ export const sealingCheck = ({ using }: SealingDeps): Check => ({
     }),
 })
 
-function leftFindings({
-  customers,
-  bodies,
-}: {
-  readonly customers: number
-  readonly bodies: number
-}): readonly Finding[] {
+async function leftFindings(resealing: Resealing): Promise<readonly Finding[]> {
+  const customers = await resealing.customersLeft()
   if (customers === 0) return []
-  const records = `${counted(bodies, 'record')} of ${counted(customers, 'customer')}`
+  const left = await resealing.recordsLeft()
+  const records = `${counted(left, 'record')} of ${counted(customers, 'customer')}`
   return [
     {
       what: `${records} may not be sealed with the current key yet`,

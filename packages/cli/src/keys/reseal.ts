@@ -30,6 +30,8 @@ export type Resealed = {
   readonly clients: number
   /** Records, customers and clients that no key opens or confirms, which stay as they are. */
   readonly unopened: number
+  /** Customers that came in between under an older key. Until they are brought over, none ends. */
+  readonly left: number
   /** Purpose keys under which nothing is left, so that nothing is accepted under them any more. */
   readonly retired: readonly string[]
 }
@@ -59,6 +61,9 @@ export const linesOf = ({ customers, records, numbers, clients, ...rest }: Resea
   ...(rest.unopened > 0
     ? [`${rest.unopened} could not be read, and stay as they are. stderr names them.`]
     : []),
+  ...(rest.left > 0
+    ? [`${counted(rest.left, 'customer')} came in between. Run ${commandHint('keys reseal')}.`]
+    : []),
   ...rest.retired.map((id) => `Nothing is accepted under ${id} any more.`),
 ]
 
@@ -83,12 +88,12 @@ export async function resealAll(walking: Walking): Promise<Resealed> {
     for (const id of refused) names.add(`the number of customer ${printable(id)} is not its own`)
   }
   const { customers, records, stuck } = await walk(resealing(), tell, names)
-  const left = await resealing().left()
   // Whoever stores meanwhile under a key that was to end has not read the keys for seconds.
-  const isOver = left.customers <= stuck
-  const retired = isOver ? olds.map(({ id }) => id) : []
+  const left = (await resealing().customersLeft()) - stuck
+  const retired = left > 0 ? [] : olds.map(({ id }) => id)
   if (retired.length > 0) await keyring.retire(retired)
-  return { customers, records, numbers, clients: marks.renewed, unopened: names.count(), retired }
+  const counts = { customers, records, numbers, clients: marks.renewed }
+  return { ...counts, unopened: names.count(), left: Math.max(0, left), retired }
 }
 
 /** Brings the records of one customer to its current key. */
@@ -126,8 +131,10 @@ async function walk(
     }
     if (systemTime.elapsedMs() - toldAt < limits.resealToldMs) continue
     toldAt = systemTime.elapsedMs()
-    const left = await resealing.left(customerId)
-    tell(`${counted(records, 'record')} brought to the current keys, up to ${left.bodies} left`)
+    const left = customerId === undefined ? await resealing.customersLeft() : 1
+    tell(
+      `${counted(records, 'record')} brought to the current keys, ${counted(left, 'customer')} left`,
+    )
   }
   return { customers, records, stuck: stuck.size }
 }

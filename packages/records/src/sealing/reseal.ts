@@ -32,8 +32,9 @@ export type Resealing = {
   rebind(): ReturnType<typeof rebindNumbers>
   /** How much is stored under each purpose key, by its id. */
   countUnderKeys(): Promise<ReadonlyMap<string, number>>
-  /** What may be under an older key yet, of one customer or of all. */
-  left(customerId?: string): Promise<{ readonly customers: number; readonly bodies: number }>
+  /** How many customers may have something under an older key yet, and how many records. */
+  customersLeft(): Promise<number>
+  recordsLeft(): Promise<number>
   /** Customers with sealed records whose key is missing. */
   withoutKey(): Promise<number>
   /** Brings one record to the current key of its customer. */
@@ -71,7 +72,6 @@ export function openResealing(deps: Deps): Resealing {
   const { parameter, boolean } = dialect
   const isLeft = `current = ${boolean(true)} and (seals_all = ${boolean(false)}
     or kek <> ${parameter(1, 'text')} or index_key <> ${parameter(2, 'text')})`
-  const isNamed = `and customer_id = ${parameter(3, 'text')}`
   const currentIds = (keyring: WrappingKeys) => [
     keyring.current('customer-key').id,
     keyring.current('name-index').id,
@@ -166,16 +166,19 @@ export function openResealing(deps: Deps): Resealing {
       })
       return new Map(found.map((row) => [text(row, 'id'), Number(row.rows)]))
     },
-    left: async (only) => {
-      const values = [...currentIds(await refreshed(deps)), ...(only === undefined ? [] : [only])]
-      const where = `${isLeft} ${only === undefined ? '' : isNamed}`
+    customersLeft: async () => {
       const [counted = {}] = await rows({
-        text: `select count(*) as customers,
-            ${countRows(dialect, `select customer_id from ${table} where ${where}`)} as bodies
-          from ${table} where ${where}`,
-        values,
+        text: `select count(*) as customers from ${table} where ${isLeft}`,
+        values: currentIds(await refreshed(deps)),
       })
-      return { customers: Number(counted.customers), bodies: Number(counted.bodies) }
+      return Number(counted.customers)
+    },
+    recordsLeft: async () => {
+      const [counted = {}] = await rows({
+        text: `select ${countRows(dialect, `select customer_id from ${table} where ${isLeft}`)} as records`,
+        values: currentIds(await refreshed(deps)),
+      })
+      return Number(counted.records)
     },
     withoutKey: async () => {
       const [counted = {}] = await rows({ text: countWithoutKey(dialect) })
