@@ -43,12 +43,12 @@ function addVersions(): void {
   using db = new DatabaseSync(file)
   const find = db.prepare('select number, changes from customer where id = ?').get(BIG)
   const { number = 0, changes = 0 } = find ?? {}
-  const record = db.prepare('select id from superseded union all select ? limit 1')
+  const record = db.prepare('select id from history union all select ? limit 1')
   const id = record.get('aaaaaaaa-0000-4000-8000-000000000001')?.id ?? ''
   db.exec('pragma synchronous = off; begin')
   db.prepare(`
     with recursive version (at) as (select 1 union all select at + 1 from version where at < ?)
-    insert into superseded
+    insert into history
       (kind, customer, id, stored_at, replaced_at, change, event, body, checksum)
     select 'fiat-accounts', ?, ?, 1700000000000000 + at, 1700000000000001 + at, ? + at,
       ${eventNumbers.updated}, '{}', at

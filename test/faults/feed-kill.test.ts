@@ -244,7 +244,7 @@ async function assertPast(
     const [table, shown] = isAccount ? ['fiat_account', 'masked'] : ['statement', 'body']
     const [[body] = []] = await place.ask(`
       select body from bursar.${table} as record where ${recordIs(place, id)} and stored_at = ${at}
-      union all select ${shown} from bursar.superseded where id = '${id}' and stored_at = ${at}`)
+      union all select ${shown} from bursar.history where id = '${id}' and stored_at = ${at}`)
     const answered = isAccount ? JSON.stringify(maskOf(JSON.parse(text))) : text
     assert.equal(answered, isAccount ? body : `{"statements":[${body}]}`, event.type)
     checked += 1

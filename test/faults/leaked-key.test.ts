@@ -232,7 +232,7 @@ type Stolen = Awaited<ReturnType<typeof steal>>
 async function countOpened(ask: Tables, customerKeys: readonly CustomerKey[]): Promise<number> {
   const bodies = await ask(`
     select 'fiat-accounts', id, body, checksum from bursar.fiat_account_full
-    union all select kind, id, body, checksum from bursar.superseded`)
+    union all select kind, id, body, checksum from bursar.history`)
   // The masked digits are among these guesses.
   const accounts = [...accountsOf(OLD, 100), ...accountsOf([...OLD, ...NEW], 1000)]
   const guesses = accounts.map((account) => JSON.stringify(account))

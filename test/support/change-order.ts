@@ -50,7 +50,7 @@ const versionsQuery = (dialect: Dialect) =>
     }),
     `select customer, kind, cast(id as text), change, stored_at,
        coalesce(version_mark, checksum), deleted_at, source_version
-     from ${dialect.tableName('superseded')}`,
+     from ${dialect.tableName('history')}`,
   ].join(' union all ')
 
 /** Reads the order of a store whose versions were never pruned. */

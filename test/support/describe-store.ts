@@ -23,7 +23,7 @@ export function describeStore(): TestStore {
     take: (...taken) => running().take(...taken),
     exported: (kind) => running().exported(kind),
     opened: (sealing) => running().opened(sealing),
-    superseded: (id) => running().superseded(id),
+    history: (id) => running().history(id),
     ask: (sql) => running().ask(sql),
     close: () => running().close(),
   }

@@ -45,7 +45,7 @@ export type TestStore = {
   ): Promise<ImportReport>
   exported(kind: RecordKind): Promise<RecordInput[]>
   /** The replaced versions of a record as lists showed them, oldest first. */
-  superseded(id: string): Promise<{ storedAt: bigint; replacedAt: bigint; body: string }[]>
+  history(id: string): Promise<{ storedAt: bigint; replacedAt: bigint; body: string }[]>
   /** Another process's store over the same data. It is closed with the first one. */
   opened(sealing: Sealing): Store
   /** Runs SQL past the store, as PostgreSQL's superuser. `bursar.` is removed for the file. */
@@ -99,7 +99,7 @@ export const take = (
     ...options,
   })
 
-type Opened = Pick<TestStore, 'store' | 'opened' | 'superseded' | 'ask' | 'close'>
+type Opened = Pick<TestStore, 'store' | 'opened' | 'history' | 'ask' | 'close'>
 
 const versionsOf = (table: string, id: string) =>
   `select stored_at, replaced_at, coalesce(masked, body) as body from ${table} where id = '${id}' order by replaced_at`
@@ -121,9 +121,9 @@ async function openOnSqlite(clock: Clock): Promise<Opened> {
       const rows = db.prepare(sql.replaceAll('bursar.', '')).all()
       return rows.map((row) => Object.values(row))
     },
-    superseded: async (id) => {
+    history: async (id) => {
       const db = new DatabaseSync(path)
-      const statement = db.prepare(versionsOf('superseded', id))
+      const statement = db.prepare(versionsOf('history', id))
       statement.setReadBigInts(true)
       const rows = statement.all()
       db.close()
@@ -162,8 +162,8 @@ async function openOnPostgres(clock: Clock) {
     opened: (sealing: Sealing) =>
       openPostgresStore({ customers, operator }, clock, { ...testLoads, sealing }),
     ask: async (sql: string) => await database.ask(sql),
-    superseded: async (id: string) => {
-      const rows = await database.ask(versionsOf('bursar.superseded', id))
+    history: async (id: string) => {
+      const rows = await database.ask(versionsOf('bursar.history', id))
       return rows.map(versionOf)
     },
     close: async () => {

@@ -144,7 +144,7 @@ async function prune({ pruneHistory }: OperatorRecords, before: bigint): Promise
   let from: PruneKey | undefined
   do {
     const step = await pruneHistory(before, from, limits.pruneRows)
-    if (from === undefined || from.table === 'superseded') deleted += step.deleted
+    if (from === undefined || from.table === 'history') deleted += step.deleted
     from = step.next
     if (from !== undefined) await systemTime.pause(limits.pruneRestMs)
   } while (from !== undefined)

@@ -30,9 +30,9 @@ test('doctor and migrate --check list the addresses that two customers have', as
   for (const record of records) {
     const { code, err } = await run(['import', 'deposit-addresses', '-'], JSON.stringify(record))
     assert.equal(code, 0, err)
-    change(`delete from held where member = 'BASE'`)
+    change(`delete from unique_claim where member = 'BASE'`)
   }
-  change(`update held set customer = (select number from customer where id = 'acme')
+  change(`update unique_claim set customer = (select number from customer where id = 'acme')
     where member = 'BASE'`)
   const sentence = `deposit-addresses: 0xF0Aa84466e353E5390be37FE2934301c07c19a55 on BASE is held by ${anId(1)} of customer "acme", and ${anId(2)} of customer "borealis" has it too`
   const { out } = await run(['doctor'])

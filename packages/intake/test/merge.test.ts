@@ -158,7 +158,7 @@ describe('an import', () => {
     const shared = { kind: 'fiat-accounts', sha256: 'x', user: 'alice', role }
     const ofFirst = { file: 'a.ndjson', sudoUser: undefined, records: 3 }
     const ofSecond = { file: '-', sudoUser: 'bob', records: 2 }
-    const [version] = await tested.superseded(anId(1))
+    const [version] = await tested.history(anId(1))
     assert.deepEqual(first, {
       ...shared,
       ...ofFirst,
@@ -181,7 +181,7 @@ describe('an import', () => {
     await tested.take('fiat-accounts', [aFiatAccount()])
     await tested.take('fiat-accounts', [aFiatAccount({ status: 'APPROVED' })])
     await tested.take('fiat-accounts', [aFiatAccount({ status: 'REJECTED' })])
-    const versions = await tested.superseded(anId(1))
+    const versions = await tested.history(anId(1))
     assert.deepEqual(
       versions.map(({ body }) => JSON.parse(body).status),
       ['PENDING', 'APPROVED'],

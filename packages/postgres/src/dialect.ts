@@ -62,7 +62,7 @@ export const dialect: Dialect = {
   joinPast: (kind, at) => `
           left join lateral (
             select ctid as row_id, body, checksum, masked, masked_checksum, stored_at, deleted_at
-            from bursar.superseded as earlier
+            from bursar.history as earlier
             where record.stored_at > ${at} and earlier.customer = record.customer
               and earlier.kind = '${kind}' and earlier.id = record.id
               and earlier.stored_at <= ${at}

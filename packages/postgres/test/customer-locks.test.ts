@@ -195,10 +195,10 @@ test('a commit that takes long holds up no records of other customers, and keeps
 
 test('a value is held by one transaction at a time, whether the one before it commits or not', async () => {
   const [first, second, third] = [openSession(), openSession(), openSession()]
-  const hold = `begin; insert into bursar.held values ('value', 'kind', 'id', 1)
+  const hold = `begin; insert into bursar.unique_claim values ('value', 'kind', 'id', 1)
     on conflict do nothing`
   await first.execute(hold)
-  await first.execute('commit; begin; delete from bursar.held')
+  await first.execute('commit; begin; delete from bursar.unique_claim')
   const heldBySecond = second.execute(hold)
   await isWaiting(1)
   await first.execute('commit')
@@ -316,7 +316,7 @@ test('a record does not take a value over from a customer that a merge holds', a
 test('the check of the order finds a writer that does not lock its customer', async () => {
   await tested.take('fiat-accounts', [ofCustomer('acme', 1)])
   const writer = openSession()
-  await writer.execute(`begin; insert into bursar.superseded
+  await writer.execute(`begin; insert into bursar.history
     (kind, customer, id, stored_at, replaced_at, change, event, body, checksum)
     select 'statements', number, '${anId(7)}', 1, 2, changes + 1, 0, '', 0 from bursar.customer`)
   assert.equal((await putOne(store, 'fiat-accounts', ofCustomer('acme', 2))).outcome, 'added')

@@ -95,9 +95,9 @@ describe('doctor on PostgreSQL', { skip: testStore !== 'postgres' && 'needs Post
       /^roles: the role bursar is a member of managed, which may bypass row-level security$/,
     ],
     [
-      'grant delete on bursar.superseded to bursar',
-      'revoke delete on bursar.superseded from bursar',
-      /^roles: the role bursar may delete on superseded$/,
+      'grant delete on bursar.history to bursar',
+      'revoke delete on bursar.history from bursar',
+      /^roles: the role bursar may delete on history$/,
     ],
     [
       'revoke insert on bursar.origin from bursar_operator',

@@ -47,7 +47,7 @@ describe('a past page', () => {
         const text = await plan({ order })
         assert.doesNotMatch(text, /Seq Scan/)
         assert.match(text, /Index Scan (Backward )?using \w+_pkey on \w+ record/, text)
-        assert.match(text, /using superseded_by_id on superseded/, text)
+        assert.match(text, /using history_by_id on history/, text)
       }
     })
     test(`of ${id} in a shared statement walks the order, and visits a bounded number`, async () => {
@@ -62,7 +62,7 @@ describe('a past page', () => {
           const walk =
             /Limit\n(?: +InitPlan.*\n(?: +->.*\n)+)* +-> +Index Scan (Backward )?using \w+_pkey on \w+ record/
           assert.match(text, walk, text)
-          assert.match(text, /using superseded_by_id on superseded/, text)
+          assert.match(text, /using history_by_id on history/, text)
         }
       }
     })

@@ -95,7 +95,7 @@ describe('on a managed host', { skip: testStore !== 'postgres' && 'needs Postgre
     await succeed(['import', 'fiat-accounts', '-'], first)
     await succeed(['import', 'fiat-accounts', '-'], changed)
     // The statement by which bodies are sealed again.
-    await execute(url('bursar_operator'), 'update bursar.superseded set body = body')
+    await execute(url('bursar_operator'), 'update bursar.history set body = body')
     const pruned = await succeed(['history', 'prune', '--before', new Date().toISOString()])
     assert.match(pruned, /^deleted 1 version\n/)
     await succeed(['customer', 'erase', 'acme', '--yes'])

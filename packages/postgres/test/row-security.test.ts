@@ -91,7 +91,7 @@ describe('row-level security', () => {
         await textsOf(session, `select ${settings}`),
         await textsOf(session, 'select * from bursar.customer'),
         await textsOf(session, 'select * from bursar.revision'),
-        await textsOf(session, 'select * from bursar.superseded'),
+        await textsOf(session, 'select * from bursar.history'),
       ]
     })
     assert.deepEqual(seen, [[['', '']], [], [], []])
@@ -182,7 +182,7 @@ describe('row-level security', () => {
         'delete from bursar.fiat_account',
         `insert into bursar.revision values (1, 'statements', 1)`,
         `insert into bursar.customer (id) values ('mine')`,
-        'delete from bursar.superseded',
+        'delete from bursar.history',
         'truncate bursar.statement',
         'create table bursar.mine ()',
       ]) {

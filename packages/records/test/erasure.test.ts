@@ -78,7 +78,7 @@ const changes = (place?: ChangePlace, limit = 1000) => tested.store.operator.cha
 async function rowsOf(customer: string): Promise<Record<string, number>> {
   const number = `(select number from bursar.customer where id = '${customer}')`
   const counts: [string, number][] = []
-  for (const table of [...recordTables, 'superseded', 'former_value', 'extent', 'fee_event']) {
+  for (const table of [...recordTables, 'history', 'former_value', 'extent', 'fee_event']) {
     const [row] = await tested.ask(
       `select count(*) from bursar.${table} where customer = ${number}`,
     )
@@ -246,7 +246,7 @@ describe('an erasure', () => {
 })
 
 describe('what an erasure removed, put back', () => {
-  const tables = ['fiat_account', 'fiat_account_full', 'superseded', 'customer_key']
+  const tables = ['fiat_account', 'fiat_account_full', 'history', 'customer_key']
   const each = async (sql: (table: string) => string) => {
     for (const table of tables) await tested.ask(sql(table))
   }

@@ -194,7 +194,7 @@ async function eraseCustomer(run: Run, at: number): Promise<void> {
 async function compare(run: Run): Promise<void> {
   const { seed, kind, rows } = run
   const held = await tested.ask(`
-    select owner.id, held.member, count(*) from bursar.held as held
+    select owner.id, held.member, count(*) from bursar.unique_claim as held
     join bursar.customer as owner on owner.number = held.customer
     where held.kind = '${kind}' and owner.id like 'held-${seed}-%'
     group by owner.id, held.member order by owner.id, held.member`)

@@ -40,7 +40,7 @@ async function openPlace(t: TestContext): Promise<Place> {
 }
 
 const heldIn = ({ ask }: Place) =>
-  ask(`select held.kind, held.member, held.value, owner.id from bursar.held as held
+  ask(`select held.kind, held.member, held.value, owner.id from bursar.unique_claim as held
     join bursar.customer as owner on owner.number = held.customer order by 1, 2, 3`)
 
 const put = (place: Place, record: RecordInput, takeOver = false) =>
@@ -60,7 +60,7 @@ const ofBase = aDepositAddress({
 /** Two customers have the address on BASE, and the store has the claim of the older record. */
 async function shareAddress(place: Place): Promise<void> {
   await put(place, ofBase)
-  await place.ask(`delete from bursar.held where member = 'BASE'`)
+  await place.ask(`delete from bursar.unique_claim where member = 'BASE'`)
   await put(place, ofBoth)
 }
 
@@ -170,8 +170,8 @@ test('records are compared with who holds their values, each way', async (t) => 
   await put(place, ofBoth)
   await place.take('fiat-accounts', [aFiatAccount()])
   assert.deepEqual(await faults(), [])
-  await place.ask(`delete from bursar.held where member = 'BASE'`)
-  await place.ask(`insert into bursar.held values ('${anId(9)}', 'fiat-accounts', 'id', 1)`)
+  await place.ask(`delete from bursar.unique_claim where member = 'BASE'`)
+  await place.ask(`insert into bursar.unique_claim values ('${anId(9)}', 'fiat-accounts', 'id', 1)`)
   const customerId = 'acme'
   assert.deepEqual(await faults(), [
     { fault: 'not held', kind: 'deposit-addresses', member: 'BASE', customerId },

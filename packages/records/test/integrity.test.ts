@@ -139,21 +139,21 @@ test('a past page refuses a replaced version that is not as it was stored, and n
   await tested.take('fiat-accounts', accounts)
   const [replaced] = accounts.slice(1)
   await tested.take('fiat-accounts', [{ ...replaced, status: 'APPROVED' }])
-  const [first] = await tested.superseded(anId(2))
+  const [first] = await tested.history(anId(2))
   const selection = { ...firstPage, asOf: first?.storedAt ?? 0n }
   const { resource } = fiatAccount.brief
   const read = (view: 'customer' | 'full', limit: number) =>
     tested.store.operator.pageAsOf(resource, acme, view, { ...selection, limit })
   const { rows, more } = await read('full', 2)
   assert.deepEqual([rows, more], [2, true])
-  await tested.ask(`update bursar.superseded set ${flipped('body')}`)
+  await tested.ask(`update bursar.history set ${flipped('body')}`)
   await assert.rejects(read('full', 3), (error) => {
     assert.ok(error instanceof StoreDamaged)
     assert.match(error.message, new RegExp(`a version of ${anId(2)} is not as it was stored`))
     return true
   })
   assert.equal((await read('customer', 3)).rows, 3)
-  await tested.ask(`update bursar.superseded set masked = null`)
+  await tested.ask(`update bursar.history set masked = null`)
   await assert.rejects(read('customer', 3), StoreDamaged)
 })
 

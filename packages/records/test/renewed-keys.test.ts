@@ -142,7 +142,7 @@ async function assertNothingUnder(key: Parameters<typeof digestOf>[0] | undefine
   assert.ok(key)
   const rows = await tested.ask(`
     select id, body, checksum from bursar.fiat_account_full
-    union all select id, body, checksum from bursar.superseded where kind = 'fiat-accounts'`)
+    union all select id, body, checksum from bursar.history where kind = 'fiat-accounts'`)
   for (const [id, body, checksum] of rows.map((row) => row.map(String))) {
     const stored = { customerId: 'acme', id: String(id), body: String(body) }
     const opened = openWithAny([key], fiatAccount.resource, {

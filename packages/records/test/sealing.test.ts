@@ -38,7 +38,7 @@ const shown = async (at: number, store?: Store) =>
 const bodies = async (): Promise<string[]> =>
   (
     await tested.ask(`select body from bursar.fiat_account_full
-      union all select body from bursar.superseded where kind = '${kind}'`)
+      union all select body from bursar.history where kind = '${kind}'`)
   ).map(([body]) => String(body))
 
 const faults = async (store: Store = tested.store) =>
@@ -89,7 +89,7 @@ describe('a sealed store', () => {
     const stored = await tested.ask(
       `select id, body, checksum from bursar.fiat_account_full order by id`,
     )
-    const past = await tested.ask(`select id, body, stored_at from bursar.superseded order by id`)
+    const past = await tested.ask(`select id, body, stored_at from bursar.history order by id`)
     const random = openRandom(7)
     let refused = 0
     for (let act = 0; act < ACTS; act += 1) {
@@ -99,7 +99,7 @@ describe('a sealed store', () => {
       let changed = body
       // A body is random text, so an edit may leave it as it was.
       while (changed === body) changed = changeOf(random, at, body, stored, past)
-      const table = isPast ? 'superseded' : 'fiat_account_full'
+      const table = isPast ? 'history' : 'fiat_account_full'
       const write = (text: string) =>
         tested.ask(`update bursar.${table} set body = '${text}' where id = '${id}'`)
       // What was answered a moment ago is in memory.

@@ -75,9 +75,9 @@ function tablesOf(path: string) {
       ]),
     ),
     full: rows('select customer, id, deleted from fiat_account_full order by customer, id'),
-    superseded: rows(`select *, iif(kind in (${sealed}), null, body) as body,
+    history: rows(`select *, iif(kind in (${sealed}), null, body) as body,
       iif(kind in (${keyed}), null, checksum) as checksum, null as version_mark
-      from superseded order by customer, change`),
+      from history order by customer, change`),
     ...Object.fromEntries(
       ['former_value', 'extent', 'kept_since', 'origin', 'change_state'].map((table) => [
         table,
@@ -106,7 +106,7 @@ test('a history is stored as imports would have stored it at its times', async (
   }
   await stored.stores.sandbox?.().storeHistory({ history: historyOf(lives), names: {} })
   const [expected, actual] = [tablesOf(imported.path), tablesOf(stored.path)]
-  assert.ok(actual.superseded.length > 50)
+  assert.ok(actual.history.length > 50)
   assert.deepEqual(actual, expected)
 })
 
@@ -115,7 +115,7 @@ test('a time that has not come yet counts as now', async () => {
   const { path, stores } = await openStores(() => early)
   await stores.sandbox?.().storeHistory({ history: historyOf(someLives()), names: {} })
   using db = new DatabaseSync(path)
-  const late = db.prepare('select count(*) as rows from superseded where stored_at > ?')
+  const late = db.prepare('select count(*) as rows from history where stored_at > ?')
   // Versions of one record follow each other by a microsecond.
   assert.equal(late.get(early + 1000n)?.rows, 0)
 })

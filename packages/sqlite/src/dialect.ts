@@ -50,8 +50,8 @@ export const dialect: Dialect = {
   pastRow: 'past.rowid',
   // The last version from before is the one that was in force then.
   joinPast: (kind, at) => `
-          left join superseded as past on past.rowid = case when record.stored_at > ${at} then (
-            select rowid from superseded as earlier
+          left join history as past on past.rowid = case when record.stored_at > ${at} then (
+            select rowid from history as earlier
             where earlier.customer = record.customer and earlier.kind = '${kind}'
               and earlier.id = ${idOf('record')} and earlier.stored_at <= ${at}
             order by earlier.stored_at desc limit 1) end`,

@@ -84,7 +84,7 @@ test('a version is found by its record and its time', () => {
   for (const query of [versionBefore, versionsAfter]) {
     const steps = plans.explain(query(resourceOf('fiat-accounts'), dialect))
     assertSearches(steps)
-    const search = /USING INDEX superseded_by_id \(customer=\? AND kind=\? AND id=\? AND stored_at/
+    const search = /USING INDEX history_by_id \(customer=\? AND kind=\? AND id=\? AND stored_at/
     assert.ok(
       steps.some((step) => search.test(step)),
       steps.join('\n'),

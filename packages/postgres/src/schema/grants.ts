@@ -39,7 +39,7 @@ export const tableRights: Readonly<Record<string, Access>> = {
   // No customer's request reads the names that staff give.
   ...Object.fromEntries(nameTables.map((table) => [table, forStaff])),
   revision: readByCustomers,
-  superseded: {
+  history: {
     app: 'select',
     operator: 'select, insert, update (body, checksum), delete',
     isProtected: true,
@@ -58,7 +58,7 @@ export const tableRights: Readonly<Record<string, Access>> = {
   },
   change_head: { app: '', operator: 'select, update (seq)', isProtected: false },
   fee_event: { app: 'select', operator: 'select, insert, delete', isProtected: true },
-  held: { app: '', operator: 'select, insert, delete', isProtected: true },
+  unique_claim: { app: '', operator: 'select, insert, delete', isProtected: true },
   origin: { app: '', operator: 'select, insert', isProtected: false },
   // A right to update is what a lock of rows takes.
   kept_answer: {

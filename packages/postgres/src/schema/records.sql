@@ -36,4 +36,4 @@ alter table bursar.import_journal alter column role set default session_user,
   alter column role set not null;
 
 -- A publication of all tables refuses to delete or change rows that nothing identifies.
-alter table bursar.superseded replica identity using index superseded_by_id;
+alter table bursar.history replica identity using index history_by_id;

@@ -32,7 +32,7 @@ function countBefore({ tableName, parameter }: Dialect, versionsMax: number): st
       order by change limit ${versionsMax}) as first_of_kind`
   const sources = resources.flatMap(({ kind, table }) => [
     first(table, ''),
-    first('superseded', `and kind = '${kind}'`),
+    first('history', `and kind = '${kind}'`),
   ])
   return `select count(*) as count
     from (${[...sources, first('fee_event', '')].join(' union all ')}) as stored
@@ -63,7 +63,7 @@ function rowSets(dialect: Dialect) {
     }
   })
   // A pruning may hold some of them and wait for what this transaction holds, so they are skipped.
-  const versions = rowSet(dialect, 'superseded', 'customer, kind, id, stored_at')
+  const versions = rowSet(dialect, 'history', 'customer, kind, id, stored_at')
   // Only writers that hold the customer's row change those that wait.
   const feeEvents = rowSet(dialect, 'fee_event', 'customer, change', { waits: true })
   const others = [

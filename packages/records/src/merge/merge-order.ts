@@ -16,7 +16,7 @@ export type MergeSteps<T> = {
   store(): Promise<T>
   /**
    * Whether records that are stored as they are hold their values too, which mends what is lost of
-   * `held`. The many of a file do not.
+   * `unique_claim`. The many of a file do not.
    */
   readonly holdsAll?: boolean
 }

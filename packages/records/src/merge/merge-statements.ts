@@ -36,7 +36,7 @@ export function mergeStatements(resource: Resource, dialect: Dialect) {
   const supersede = [
     untimed(`update staged_line set was_listed = 1 where sequence in (
          select staged.sequence from ${replaced} and stored.deleted = false)`),
-    timed(`insert into ${tableName('superseded')}
+    timed(`insert into ${tableName('history')}
        select '${resource.kind}', stored.customer, ${listedId.of('stored')}, stored.stored_at, ${now},
          stored.change, stored.event, ${storedBody}, stored.deleted_at, stored.source_version, ${storedChecksum},
          ${isKeyedKind(resource) ? `${hasMask ? 'stored_full' : 'stored'}.version_mark` : 'null'}, stored.origin, stored.origin_line, ${hasMask ? 'stored.body, stored.checksum' : 'null, null'}

@@ -90,7 +90,7 @@ export type SearchFound = {
 
 /** Where a pruning goes on: a table, and the key of the last row that was read. */
 export type PruneKey = {
-  readonly table: 'superseded' | 'former_value' | 'change_log'
+  readonly table: 'history' | 'former_value' | 'change_log'
   readonly values: readonly Value[] | undefined
 }
 

@@ -29,7 +29,7 @@ type HeldMember = {
   readonly isHeld: string
   /** Whether the staged version of the record `stored` has the value too, apart from its end. */
   readonly isKept: string
-  /** Whether a row of `held`, or one like it, names such a value. */
+  /** Whether a row of `unique_claim`, or one like it, names such a value. */
   readonly isNamed: (row: string) => string
   /** Finds the rows `stored` that have the value of such a row, by an index. */
   readonly index: string
@@ -137,7 +137,7 @@ export const endHolds = (resource: Resource, dialect: Dialect, list = LET_GO): s
     and (value, member) in (select value, member from ${list} where value is not null)
     and not ${isHadByHolder(resource, dialect)}`
 
-/** Whether a stored record of the customer of a row of `held` has its value. */
+/** Whether a stored record of the customer of a row of `unique_claim` has its value. */
 export function isHadByHolder(resource: Resource, dialect: Dialect): string {
   const { tableName, indexedBy } = dialect
   const isHad = heldMembers(resource, dialect, 'stored').map(

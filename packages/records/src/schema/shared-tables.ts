@@ -8,7 +8,7 @@ export function createSharedTables(dialect: Dialect): string {
 ${createNameTables(dialect)}
 
 -- What a record was before an import replaced it. It was in force from stored_at until replaced_at.
-create table ${tableName('superseded')} (
+create table ${tableName('history')} (
   kind ${types.key} not null,
   customer ${types.customer} not null,
   id ${types.id} not null,
@@ -30,10 +30,10 @@ create table ${tableName('superseded')} (
   masked text,
   masked_checksum ${types.integer}
 )${rowTableOptions};
-create unique index superseded_by_id on ${tableName('superseded')} (customer, kind, id, stored_at);
-create index superseded_by_change on ${tableName('superseded')} (customer, kind, change, event)
+create unique index history_by_id on ${tableName('history')} (customer, kind, id, stored_at);
+create index history_by_change on ${tableName('history')} (customer, kind, change, event)
   where change > 0;
-${protect('superseded', 'customer')}
+${protect('history', 'customer')}
 
 -- When a customer's records of a kind last changed. Every import that changes one raises it. Entity
 -- tags are made of it, so a page need not be hashed. live counts the records that are neither

@@ -10,7 +10,7 @@ export const recordTables: readonly string[] = resources.flatMap(tablesOf)
 
 /** The tables of what records were, and the bounds by which it is found. They have customers. */
 export const historyTables: readonly string[] = [
-  'superseded',
+  'history',
   'former_value',
   'extent',
   'kept_since',
@@ -25,7 +25,7 @@ export const nameTables: readonly string[] = ['customer_name', 'customer_term']
 export const termTable = 'record_term'
 
 /** Which customer holds which value; see store/merge/held.ts. */
-export const heldTable = 'held'
+export const heldTable = 'unique_claim'
 
 /** Columns whose changes are noted, because an old page is filtered by their old values. */
 export const filterColumns = ({ columns }: Resource): readonly string[] => [

@@ -41,7 +41,7 @@ export const partsOf = (dialect: Dialect): readonly Part[] =>
         columns,
         isCurrent: true,
       },
-      { resource, table: tableName('superseded'), condition, ...past },
+      { resource, table: tableName('history'), condition, ...past },
     ]
   })
 

@@ -71,7 +71,7 @@ function tablesOf(kind: string, dialect: Dialect): readonly EventTable[] {
     others: IS_INDEXED,
   }
   const replaced = {
-    from: `${tableName('superseded')} as record ${indexedBy('superseded_by_change')}`,
+    from: `${tableName('history')} as record ${indexedBy('history_by_change')}`,
     id: 'record.id',
     event: 'record.event',
     mark: versionMark(resource, 'record'),

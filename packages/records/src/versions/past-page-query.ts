@@ -139,7 +139,7 @@ function keyedPage(asked: KeyedPage): string {
       from key
       left join ${tableName(shown)} as current
         on current.customer = ${customer} and ${ofKey} and key.past_row is null
-      left join ${tableName('superseded')} as past on past.${rowName} = key.past_row
+      left join ${tableName('history')} as past on past.${rowName} = key.past_row
       order by key.position ${direction(asked)}
     ) as page`
 }

@@ -17,7 +17,7 @@ export const openPruner = (
         // What is pruned becomes unknown, so this comes before the first version is deleted.
         await rows({ text: raiseKeptSince(dialect), values: [before] })
       }
-      const { table, values: start } = from ?? { table: 'superseded', values: undefined }
+      const { table, values: start } = from ?? { table: 'history', values: undefined }
       const names = Object.keys(keys[table]).join(', ')
       const name = dialect.tableName(table)
       const find = openParameters(dialect)
@@ -32,7 +32,7 @@ export const openPruner = (
       const isOld = `${isKey(table, '>', start, remove)} and ${isKey(table, '<=', end, remove)}
           and ${endedAt[table]} <= ${remove.add(before, 'bigint')}`
       const removal: Readonly<Record<PruneKey['table'], string>> = {
-        superseded: `${isOld} returning customer, kind, change`,
+        history: `${isOld} returning customer, kind, change`,
         // A merge raises the times of values, in an order of its own, and may hold some of these.
         former_value: `(${names}) in (
             select ${names} from ${name} where ${isOld} ${dialect.forUpdate('skip')}) returning 1`,
@@ -43,7 +43,7 @@ export const openPruner = (
         values: remove.values,
         prepare: true,
       })
-      if (table === 'superseded') await notePruned(rows, dialect, deleted)
+      if (table === 'history') await notePruned(rows, dialect, deleted)
       return { deleted: deleted.length, next: nextKey(table, end) }
     }),
 })
@@ -103,14 +103,14 @@ function isWithoutEvents(dialect: Dialect): string {
 }
 
 const endedAt = {
-  superseded: 'replaced_at',
+  history: 'replaced_at',
   former_value: 'until',
   change_log: 'listed_at',
 } as const
 
 /** The columns of the index in whose order a table is pruned, with their types. */
 const keys = {
-  superseded: { customer: 'bigint', kind: 'text', id: 'uuid', stored_at: 'bigint' },
+  history: { customer: 'bigint', kind: 'text', id: 'uuid', stored_at: 'bigint' },
   former_value: {
     customer: 'bigint',
     kind: 'text',
@@ -135,7 +135,7 @@ function isKey(
 }
 
 /** Entries of the log come after the versions that they show. */
-const tables: readonly PruneKey['table'][] = ['superseded', 'former_value', 'change_log']
+const tables: readonly PruneKey['table'][] = ['history', 'former_value', 'change_log']
 
 const readers = { text, uuid: text, bigint: whole, bytea: bytes } as const
 

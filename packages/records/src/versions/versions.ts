@@ -150,7 +150,7 @@ const keptSinceQuery = (dialect: Dialect): string => `
 
 const replaced = (resource: Resource, dialect: Dialect): string => `
     select ${version(dialect, 'past', 'past.id', 'past.body', ['past.checksum', versionMark(resource, 'past')], 'past.replaced_at')}
-    from ${dialect.tableName('superseded')} as past
+    from ${dialect.tableName('history')} as past
     left join ${dialect.tableName('origin')} as origin on origin.id = past.origin
     where past.customer = ${namedCustomer(dialect)} and past.kind = '${resource.kind}'
       and past.id = ${dialect.parameter(2, 'uuid')}`

@@ -130,7 +130,7 @@ async function supersede(
       Object.entries(members).map(([column, value]) => [column, add(value, 'bigint')]),
     ),
   }
-  const text = `insert into superseded (${Object.keys(columns).join(', ')})
+  const text = `insert into history (${Object.keys(columns).join(', ')})
     select ${Object.values(columns).join(', ')} from ${tables}
     where stored.customer = ${add(customer, 'bigint')}
       and ${dialect.listedId.is('stored', add(id, 'uuid'))} and ${on}`
