@@ -136,7 +136,10 @@ function rotateCommand(deps: CredentialCommandDeps): Command {
         ? 'Everything made with older keys is refused.'
         : 'Everything made with the previous key stays valid until it expires.'
       printResult(deps, options, { ...document, ...(resealed && { resealed }) }, [
-        ...answers.map(({ key_id, active_from }) => `Servers use ${key_id} from ${active_from}.`),
+        ...answers.map(
+          ({ key_id, purpose, active_from }) =>
+            `Servers use ${key_id} for ${purpose} from ${active_from}.`,
+        ),
         ...(rotated.every(isResealed) ? [] : [effect]),
         ...(resealed === undefined ? [] : linesOf(resealed)),
       ])
