@@ -504,7 +504,7 @@ describe('doctor on sealed records', () => {
     db.exec(`delete from customer_key where customer_id = 'globex'`)
     db.close()
     assert.deepEqual(saysOf(await findings()).toSorted(), [
-      '1 customer with fiat accounts has no key',
+      '1 customer with fiat accounts or deposit instructions has no key',
       '1 stored record is damaged: its full body was changed, or belongs to a different record or version',
       '1 stored record is damaged: the key of its customer is missing or does not open',
       '2 records of 1 customer may not be sealed with the current key yet',

@@ -30,6 +30,7 @@ const noRecords = {
   rebind: async function* () {},
   walk: async function* () {},
   customersLeft: async () => 0,
+  untilWritersEnd: async () => true,
 } as unknown as Resealing
 
 /** A server, and commands that open the same store for each run, like another process. */

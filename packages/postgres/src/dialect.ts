@@ -85,6 +85,10 @@ export const dialect: Dialect = {
   forUpdate: (locked) => (locked === 'skip' ? 'for update skip locked' : 'for update'),
   isReplica: 'pg_is_in_recovery()',
   now: 'bursar.clock_microseconds()',
+  transactions: {
+    newest: 'select pg_snapshot_xmax(pg_current_snapshot())::text as newest',
+    haveEnded: `select 1 where pg_snapshot_xmin(pg_current_snapshot())::text::numeric >= $1::text::numeric`,
+  },
   random: '(random() * 9007199254740991)::bigint',
   isImportLockHeld: (number) => `${number} in (
       select (classid::bigint << 32) | objid::bigint from pg_locks

@@ -70,7 +70,7 @@ onPostgres('the roles and the credential tables', () => {
   }
   const refused = { code: '42501' }
 
-  test('the app may update last_used_at of a client and nothing else', async (t) => {
+  test('the app may update last_used_at of a client, the hash of a secret and nothing else', async (t) => {
     const { place, ask } = await newDatabase(t)
     await ask(
       `insert into bursar.client (id, name, scopes, method, created_at, not_before, seal)
@@ -86,7 +86,7 @@ onPostgres('the roles and the credential tables', () => {
       `insert into bursar.client (id, name, scopes, method, created_at, not_before, seal)
        values ('d', 'n', '', 'secret', 1, 0, '')`,
       `insert into bursar.client_secret (client_id, id, hash, created_at) values ('c', 's', 'h', 1)`,
-      `update bursar.client_secret set hash = ''`,
+      `update bursar.client_secret set id = 's'`,
       `update bursar.denied_token set expires_at = 0`,
       `update bursar.purpose_key set revoked_at = null`,
       `delete from bursar.purpose_key`,

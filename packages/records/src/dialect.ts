@@ -73,6 +73,11 @@ export type Dialect = {
   readonly forUpdate: (locked: 'wait' | 'skip') => string
   /** Whether the server that answers follows another one, perhaps with a delay. */
   readonly isReplica: string
+  /**
+   * Queries for the newest transaction, and whether all up to one have ended. Undefined where one
+   * writer at a time has the store.
+   */
+  readonly transactions?: { readonly newest: string; readonly haveEnded: string }
   /** The present time by the clock of the store, in microseconds. */
   readonly now: string
   /** A random number below 2^53, another one in each row. */

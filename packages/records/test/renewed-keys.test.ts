@@ -1,17 +1,19 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { digestOf } from '@bursar/base'
+import { digestOf, limitNamed } from '@bursar/base'
 import { asTenant, eventKinds, resources } from '@bursar/contract'
 import { checkStored, renderRecord } from '@bursar/intake'
 import { describeStore } from '../../../test/support/describe-store.ts'
 import { rules, take } from '../../../test/support/record-store.ts'
 import { aFiatAccount, anId, someDepositInstructions } from '../../../test/support/records.ts'
 import { firstPage } from '../../../test/support/selection.ts'
-import { openTestSealing } from '../../../test/support/test-sealing.ts'
+import { openPassingKeys, openTestSealing } from '../../../test/support/test-sealing.ts'
+import { takeTime } from '../../../test/support/virtual-time.ts'
 import { fiatAccount } from '../../contract/src/resources/fiat-account.ts'
 import { recordCheck } from '../../intake/src/check.ts'
 import { eventContent } from '../src/records/events.ts'
 import type { Store } from '../src/records.ts'
+import { keepKeys } from '../src/sealing/customer-keys.ts'
 import { openWithAny } from '../src/sealing/opening.ts'
 import { StoreDamaged } from '../src/unavailable.ts'
 
@@ -192,4 +194,54 @@ describe('a customer whose key was lost', () => {
     assert.equal((await take(store, kinds.instructions, instructions)).faultCount, 0)
     assert.deepEqual(await faultsOf(store), [])
   })
+
+  test('keeps what remains of its key, which may open again', async () => {
+    const { open, store, stolen } = await openStored()
+    await tested.ask(`update bursar.customer_key set wrapped = 'v1.a.b.c'
+      where customer_id = 'acme'`)
+    const damaged = open()
+    assert.equal(await damaged.operator.resealing.countLost('acme'), RECORDS + 1)
+    await damaged.operator.resealing.startAnew('acme')
+    assert.equal((await walk(damaged)).length, RECORDS + 1)
+    const left = await tested.ask(`select id from bursar.customer_key where customer_id = 'acme'`)
+    assert.equal(left.length, 2)
+    assert.ok(left.flat().includes(stolen.current?.id))
+    assert.equal(await store.operator.resealing.countLost('nobody'), undefined)
+  })
+
+  test('of deposit instructions alone is refused them too', async () => {
+    const { open } = await openStored()
+    const alone = someDepositInstructions({
+      id: anId(5003),
+      customer_id: 'initech',
+      memo_id: 'MEMO000000000003',
+      profile_id: 'profile-3',
+    })
+    await take(open(), kinds.instructions, [alone])
+    await tested.ask(`delete from bursar.customer_key where customer_id = 'initech'`)
+    await assert.rejects(take(open(), kinds.instructions, [alone]), StoreDamaged)
+    assert.equal(await open().operator.resealing.withoutKey(), 1)
+  })
+})
+
+test('keys in memory are read again after a minute, and at once when all are forgotten', async () => {
+  using time = takeTime()
+  const passing = openPassingKeys()
+  let finds = 0
+  const keys = keepKeys({
+    ...passing,
+    find: async () => {
+      finds += 1
+      return await passing.ensure(asTenant('acme'))
+    },
+  })
+  await keys.find(asTenant('acme'), false)
+  assert.ok(keys.known('acme'))
+  await time.advance(limitNamed('customerKeysAgeMs'))
+  assert.equal(keys.known('acme'), undefined)
+  await keys.find(asTenant('acme'), false)
+  assert.ok(keys.known('acme'))
+  keys.forgetAll()
+  assert.equal(keys.known('acme'), undefined)
+  assert.equal(finds, 2)
 })

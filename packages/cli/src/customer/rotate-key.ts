@@ -50,7 +50,7 @@ export function newKeyCommand(output: Output): Command {
       const lost = await resealing.countLost(customerId)
       if (lost === undefined) {
         throw new CommandFailed(
-          `${printable(customerId)} has a key that opens, or no full records; nothing is lost`,
+          `${printable(customerId)} has a key that opens, or never had one; nothing is lost`,
         )
       }
       if (options.yes !== true) {

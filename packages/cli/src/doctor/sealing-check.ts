@@ -48,8 +48,8 @@ const keyFindings = (customers: number): readonly Finding[] =>
     ? []
     : [
         {
-          what: `${counted(customers, 'customer')} with fiat accounts ${customers === 1 ? 'has' : 'have'} no key`,
-          why: 'their full records cannot be opened, and answer 503',
+          what: `${counted(customers, 'customer')} with fiat accounts or deposit instructions ${customers === 1 ? 'has' : 'have'} no key`,
+          why: 'these cannot be opened or compared, and answer 503',
           fix: `restore the store from a backup, or start a new key with ${commandHint('customer new-key ID --yes')} and import their records again`,
         },
       ]

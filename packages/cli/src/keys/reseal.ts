@@ -12,7 +12,7 @@ import type { Resealing } from '@bursar/records'
 import type { Command } from 'commander'
 import type { CredentialCommandDeps } from '../client/shown-client.ts'
 import { type CommonOptions, newCommand } from '../options.ts'
-import { type Output, printResult } from '../output.ts'
+import { CommandFailed, type Output, printResult } from '../output.ts'
 import type { CredentialAccess } from '../with-stores.ts'
 
 const limits = limitsOf({
@@ -79,6 +79,11 @@ export async function resealAll(walking: Walking): Promise<Resealed> {
     const { id: current } = keyring.current(purpose)
     return keyring.all(purpose).filter((key) => key.id !== current && key.revokedAt === undefined)
   })
+  if (!(await resealing().untilWritersEnd())) {
+    throw new CommandFailed(
+      `an import or another transaction goes on that began before the new keys; run ${commandHint('keys reseal')} when it has ended`,
+    )
+  }
   const names = openNames(tell)
   const marks = await renewMarks({ store, keyring })
   for (const id of marks.refused) names.add(`client ${printable(id)} is not as it was stored`)
@@ -89,11 +94,11 @@ export async function resealAll(walking: Walking): Promise<Resealed> {
   }
   const { customers, records, stuck } = await walk(resealing(), tell, names)
   // Whoever stores meanwhile under a key that was to end has not read the keys for seconds.
-  const left = (await resealing().customersLeft()) - stuck
+  const left = await resealing().customersLeft(stuck)
   const retired = left > 0 ? [] : olds.map(({ id }) => id)
   if (retired.length > 0) await keyring.retire(retired)
   const counts = { customers, records, numbers, clients: marks.renewed }
-  return { ...counts, unopened: names.count(), left: Math.max(0, left), retired }
+  return { ...counts, unopened: names.count(), left, retired }
 }
 
 /** Brings the records of one customer to its current key. */
@@ -112,7 +117,7 @@ async function walk(
   tell: Output['tell'],
   names: Names,
   customerId?: string,
-): Promise<{ customers: number; records: number; stuck: number }> {
+): Promise<{ customers: number; records: number; stuck: readonly string[] }> {
   const stuck = new Set<string>()
   let [customers, records] = [0, 0]
   let toldAt = systemTime.elapsedMs()
@@ -136,7 +141,7 @@ async function walk(
       `${counted(records, 'record')} brought to the current keys, ${counted(left, 'customer')} left`,
     )
   }
-  return { customers, records, stuck: stuck.size }
+  return { customers, records, stuck: [...stuck] }
 }
 
 /** Until then servers may not know a key. They read the keys more often than that. */

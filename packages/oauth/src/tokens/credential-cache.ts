@@ -182,7 +182,8 @@ async function openKnownCredentials({ store, keyring, clock, log, ...deps }: Kno
       await keyring.reload()
       known.signingKeys = await importSigningKeys(keyring)
     }
-    if (states.keysDestroyed) deps.onKeysDestroyed?.()
+    // What a retired key has opened must not stay in use.
+    if (states.keysDestroyed || states.keysChanged) deps.onKeysDestroyed?.()
     if (states.isComplete)
       for (const map of [clients, clientsByExternalId, deniedTokens]) map.clear()
     const foreign: string[] = []

@@ -19,7 +19,7 @@ import { isTrue, type NamedRow, text } from '../row.ts'
 import type { Reads, TenantReads, Transact } from '../session.ts'
 import { StoreDamaged } from '../unavailable.ts'
 import type { CustomerKeySource, CustomerKeys } from './customer-keys.ts'
-import { hasSealedBodies } from './keyed-tables.ts'
+import { haveKeyedRows } from './keyed-tables.ts'
 
 /** The keys that wrap those of customers. */
 export type WrappingKeys = Pick<Keyring, 'current' | 'byId' | 'all' | 'reload' | 'refresh'>
@@ -48,15 +48,17 @@ export function openStoredKeys(deps: StoredKeysDeps): CustomerKeySource {
   return {
     ...openBindings(deps),
     find: (customer, isFresh) => find(customer, isFresh ? 'fresh' : undefined),
-    ensure: async (customer) =>
-      (await find(customer, 'fresh')) ??
-      (await withoutDestroyed(
-        await transact(
-          (session) => ensureKeys(session, deps, customer),
-          systemTime.elapsedMs() + recordsLimits.recordLockedMs,
-        ),
-        deps,
-      )),
+    ensure: async (customer) => {
+      const found = await find(customer, 'fresh')
+      if (found !== undefined) return found
+      // Not in the transaction, which would wait for the other database.
+      await refreshed(deps)
+      const made = await transact(
+        (session) => ensureKeys(session, deps, customer),
+        systemTime.elapsedMs() + recordsLimits.recordLockedMs,
+      )
+      return await withoutDestroyed(made, deps)
+    },
     make: async (customer) => {
       const keyring = await refreshed(deps)
       const key = makeCustomerKey(customer, systemRandom, indexKeyOf(keyring))
@@ -117,7 +119,7 @@ export async function ensureKeys(
   const known = await findKeys(session, deps, customerId)
   if (known !== undefined) return known
   // Of two processes that make a first key at once, both use the one that is stored.
-  const keyring = await refreshed(deps)
+  const keyring = await deps.keyring()
   const key = makeCustomerKey(customerId, systemRandom, indexKeyOf(keyring))
   await insertKeys(session, { ...deps, isFirst: true }, [wrap(key, keyring)])
   return (await findKeys(session, deps, customerId)) ?? NO_KEYS
@@ -172,14 +174,16 @@ type Inserting = Pick<KeyMaking, 'dialect' | 'clock'> & {
 }
 
 /**
- * Stores keys as the current ones of their customers, unless these have one. Throws a StoreDamaged
- * for a first key of a customer whose key was lost: its bodies must not be forgotten in silence.
+ * Stores keys as the current ones of their customers, unless these have one. Returns the customers
+ * whose keys were stored. Throws a StoreDamaged for a first key of a customer whose key was lost:
+ * its records must not be forgotten in silence.
  */
 export async function insertKeys(
   session: Reads,
   { dialect, clock, isFirst }: Inserting,
   keys: readonly WrappedCustomerKey[],
-): Promise<void> {
+): Promise<ReadonlySet<string>> {
+  const stored = new Set<string>()
   const columns = {
     customer_id: 'text[]',
     id: 'text[]',
@@ -209,8 +213,10 @@ export async function insertKeys(
       prepare: true,
     })
     const ids = added.map((row) => text(row, 'customer_id'))
-    if (isFirst && (await hasSealedBodies(session, dialect, ids))) throw new StoreDamaged(KEY_LOST)
+    if (isFirst && (await haveKeyedRows(session, dialect, ids))) throw new StoreDamaged(KEY_LOST)
+    for (const id of ids) stored.add(id)
   }
+  return stored
 }
 
 const KEYS_TOGETHER = 500

@@ -1,9 +1,17 @@
-import { type CustomerKey, keepRecentlyUsed, limitsOf, type WrappedCustomerKey } from '@bursar/base'
+import {
+  type CustomerKey,
+  keepRecentlyUsed,
+  limitsOf,
+  systemTime,
+  type WrappedCustomerKey,
+} from '@bursar/base'
 import type { Tenant } from '@bursar/contract'
 
 const limits = limitsOf({
   /** Customers whose keys a process keeps in memory, some 500 bytes each. */
   customerKeysMax: 20_000,
+  /** How long a process uses the keys of a customer before it reads them again. */
+  customerKeysAgeMs: 60_000,
 })
 
 /** The keys of a customer that has one. */
@@ -45,12 +53,15 @@ export type KnownKeys = CustomerKeySource & {
   forgetAll(): void
 }
 
+/** A renewed key must not be used for long by a process that does not hear of it. */
+type Kept = { readonly keys: CustomerKeys; readonly at: number }
+
 /** Keeps the keys that were used last. Look-ups of one customer at a time share an answer. */
 export function keepKeys(
   source: CustomerKeySource,
   customersMax: number = limits.customerKeysMax,
 ): KnownKeys {
-  let kept = keepRecentlyUsed<string, CustomerKeys>(customersMax)
+  let kept = keepRecentlyUsed<string, Kept>(customersMax)
   let finding = new Map<string, Promise<CustomerKeys | undefined>>()
   const once = async <K extends CustomerKeys | undefined>(
     customer: Tenant,
@@ -59,11 +70,15 @@ export function keepKeys(
     // What is read before `forgetAll` is not kept after it.
     const { set } = kept
     const keys = await find()
-    if (keys !== undefined) set(customer, keys)
+    if (keys !== undefined) set(customer, { keys, at: systemTime.elapsedMs() })
     return keys
   }
   return {
-    known: (customerId) => kept.get(customerId),
+    known: (customerId) => {
+      const found = kept.get(customerId)
+      const isFresh = found && systemTime.elapsedMs() - found.at < limits.customerKeysAgeMs
+      return isFresh ? found.keys : undefined
+    },
     forget: (customerId) => kept.delete(customerId),
     forgetAll: () => {
       kept = keepRecentlyUsed(customersMax)

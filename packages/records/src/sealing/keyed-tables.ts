@@ -57,10 +57,9 @@ export const countRows = (dialect: Dialect, customers: string): string =>
     )
     .join(' + ')
 
-/** Whether a row `owner` of customers has sealed bodies. */
-const isSealing = (dialect: Dialect): string =>
+/** Whether a row `owner` of customers has rows that take a key. */
+const isKeyed = (dialect: Dialect): string =>
   partsOf(dialect)
-    .filter(({ resource }) => isSealedKind(resource))
     .map(
       ({ table, condition }) =>
         `exists (select 1 from ${table} as stored where stored.customer = owner.number ${condition})`,
@@ -71,10 +70,10 @@ export const countWithoutKey = (dialect: Dialect): string => `
   select count(*) as customers from ${dialect.tableName('customer')} as owner
   where not exists (select 1 from ${dialect.tableName('customer_key')} as known
       where known.customer_id = owner.id and known.current = ${dialect.boolean(true)})
-    and (${isSealing(dialect)})`
+    and (${isKeyed(dialect)})`
 
-/** Whether any of some customers has sealed bodies. */
-export async function hasSealedBodies(
+/** Whether any of some customers has rows that take a key. */
+export async function haveKeyedRows(
   { rows }: Reads,
   dialect: Dialect,
   customerIds: readonly string[],
@@ -82,7 +81,7 @@ export async function hasSealedBodies(
   if (customerIds.length === 0) return false
   const found = await rows({
     text: `select 1 from ${dialect.tableName('customer')} as owner
-      where ${dialect.isAnyOf('owner.id', dialect.parameter(1, 'text[]'))} and (${isSealing(dialect)})
+      where ${dialect.isAnyOf('owner.id', dialect.parameter(1, 'text[]'))} and (${isKeyed(dialect)})
       limit 1`,
     values: [dialect.list(customerIds)],
     prepare: true,

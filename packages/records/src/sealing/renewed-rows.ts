@@ -39,18 +39,22 @@ const selected = ({ id, columns }: Part): string =>
     'stored.checksum',
   ].join(', ')
 
-/** The rows of the records that are staged of a customer. */
+/** The next rows of the records that are staged of a customer, in the order of their lines. */
 export const readStagedRows = (
   { rows }: Reads,
   dialect: Dialect,
   part: Part,
   customerId: string,
+  after: bigint,
 ): Promise<readonly NamedRow[]> =>
   rows({
-    text: `select ${selected(part)} from staged cross join ${part.table} as stored
+    text: `select staged.sequence, ${selected(part)}
+      from staged cross join ${part.table} as stored
       where staged.customer_id = ${dialect.parameter(1, 'text')}
-        and stored.customer = staged.customer and ${isRecord(dialect, part, 'staged.id')}`,
-    values: [customerId],
+        and staged.sequence > ${dialect.parameter(2, 'bigint')}
+        and stored.customer = staged.customer and ${isRecord(dialect, part, 'staged.id')}
+      order by staged.sequence limit ${recordsLimits.resealedTogether}`,
+    values: [customerId, after],
   })
 
 /** The row of one record. */

@@ -1,4 +1,10 @@
-import { makeCustomerKey, PURPOSE_KEY_ID_LENGTH, systemRandom, systemTime } from '@bursar/base'
+import {
+  limitsOf,
+  makeCustomerKey,
+  PURPOSE_KEY_ID_LENGTH,
+  systemRandom,
+  systemTime,
+} from '@bursar/base'
 import type { Resource } from '@bursar/contract'
 import type { Dialect } from '../dialect.ts'
 import { recordsLimits } from '../limits.ts'
@@ -21,6 +27,12 @@ import { countRows, countWithoutKey, type Part, partsOf } from './keyed-tables.t
 import { placeOf, readRow, readRows, renewRows, type Unopened } from './renewed-rows.ts'
 import { finish, readProgress, writeProgress } from './reseal-progress.ts'
 
+const limits = limitsOf({
+  /** How long a walk waits for transactions that began before it, and how often it looks. */
+  writersEndMs: 900_000,
+  writersAskedMs: 200,
+})
+
 /** Brings stored records to the current keys, a customer after the other. */
 export type Resealing = {
   /**
@@ -32,8 +44,13 @@ export type Resealing = {
   rebind(): ReturnType<typeof rebindNumbers>
   /** How much is stored under each purpose key, by its id. */
   countUnderKeys(): Promise<ReadonlyMap<string, number>>
+  /**
+   * Waits until every transaction has ended that may store something under a key which was current
+   * before. False if that takes too long.
+   */
+  untilWritersEnd(): Promise<boolean>
   /** How many customers may have something under an older key yet, and how many records. */
-  customersLeft(): Promise<number>
+  customersLeft(except?: readonly string[]): Promise<number>
   recordsLeft(): Promise<number>
   /** Customers with sealed records whose key is missing. */
   withoutKey(): Promise<number>
@@ -68,6 +85,7 @@ type Deps = KeyMaking &
 export function openResealing(deps: Deps): Resealing {
   const { dialect, rows, transact } = deps
   const parts = partsOf(dialect)
+  const withCustomer = openWithCustomer(deps)
   const table = dialect.tableName('customer_key')
   const { parameter, boolean } = dialect
   const isLeft = `current = ${boolean(true)} and (seals_all = ${boolean(false)}
@@ -112,8 +130,7 @@ export function openResealing(deps: Deps): Resealing {
     return usable?.current === undefined ? undefined : { ...usable, current: usable.current }
   }
   const takeStep = (keyring: WrappingKeys, customerId: string): Promise<ResealStep | undefined> =>
-    transact(async (session) => {
-      const number = await lockCustomer(session, dialect, customerId)
+    withCustomer(customerId, async (session, number) => {
       const keys = await usableKeys(session, customerId)
       if (keys === undefined) return undefined
       if (await isOutdated(session, keyring, customerId)) {
@@ -166,10 +183,26 @@ export function openResealing(deps: Deps): Resealing {
       })
       return new Map(found.map((row) => [text(row, 'id'), Number(row.rows)]))
     },
-    customersLeft: async () => {
+    untilWritersEnd: async () => {
+      const { transactions } = dialect
+      // A transaction waits for the writer of the embedded store.
+      const ask = (statement: string, values: readonly string[] = []) =>
+        transact((session) => session.rows({ text: statement, values }))
+      if (transactions === undefined) return (await ask('select 1')).length > 0
+      const [row = {}] = await ask(transactions.newest)
+      const newest = text(row, 'newest')
+      const endsAt = systemTime.elapsedMs() + limits.writersEndMs
+      while (systemTime.elapsedMs() < endsAt) {
+        if ((await ask(transactions.haveEnded, [newest])).length > 0) return true
+        await systemTime.pause(limits.writersAskedMs)
+      }
+      return false
+    },
+    customersLeft: async (except = []) => {
+      const isExcepted = dialect.isAnyOf('customer_id', parameter(3, 'text[]'))
       const [counted = {}] = await rows({
-        text: `select count(*) as customers from ${table} where ${isLeft}`,
-        values: currentIds(await refreshed(deps)),
+        text: `select count(*) as customers from ${table} where ${isLeft} and not ${isExcepted}`,
+        values: [...currentIds(await refreshed(deps)), dialect.list(except)],
       })
       return Number(counted.customers)
     },
@@ -185,8 +218,7 @@ export function openResealing(deps: Deps): Resealing {
       return Number(counted.customers)
     },
     renew: (resource, customerId, id) =>
-      transact(async (session) => {
-        const number = await lockCustomer(session, dialect, customerId)
+      withCustomer(customerId, async (session, number) => {
         const keys = await usableKeys(session, customerId)
         if (number === undefined || keys === undefined) return
         for (const part of parts) {
@@ -197,8 +229,7 @@ export function openResealing(deps: Deps): Resealing {
       }),
     rotate: async (customerId) => {
       await refreshed(deps)
-      return await transact(async (session) => {
-        await lockCustomer(session, dialect, customerId)
+      return await withCustomer(customerId, async (session) => {
         const known = await usableKeys(session, customerId)
         if (known === undefined) return false
         await replaceKey(session, customerId, known.current)
@@ -212,12 +243,12 @@ export function openResealing(deps: Deps): Resealing {
         text: `select ${countRows(dialect, parameter(1, 'text'))} as bodies`,
         values: [customerId],
       })
-      return Number(counted.bodies) || undefined
+      const lost = Number(counted.bodies)
+      return known === undefined && lost === 0 ? undefined : lost
     },
     startAnew: async (customerId) => {
       await refreshed(deps)
-      await transact(async (session) => {
-        await lockCustomer(session, dialect, customerId)
+      await withCustomer(customerId, async (session) => {
         const known = await findKeys(session, deps, customerId)
         if (known?.current === undefined) await replaceKey(session, customerId, undefined)
       })
@@ -236,6 +267,34 @@ async function lockCustomer(
   })
   return row && whole(row, 'number')
 }
+
+/**
+ * Runs work while nobody else stores anything of a customer, as a merge does. A customer without a
+ * row has a key if its first records were refused, or if a transaction that stores them has not
+ * ended. Its keys are locked then, and its row is added until the work has ended.
+ */
+const openWithCustomer =
+  ({ transact, dialect }: Deps) =>
+  <T>(customerId: string, work: (session: Session, number?: bigint) => Promise<T>): Promise<T> =>
+    transact(async (session) => {
+      const { tableName, forUpdate } = dialect
+      const customer = tableName('customer')
+      const values = [customerId]
+      const keys = `select id from ${tableName('customer_key')} where customer_id = $1`
+      for (;;) {
+        const number = await lockCustomer(session, dialect, customerId)
+        if (number !== undefined) return await work(session, number)
+        await session.rows({ text: `${keys} order by id ${forUpdate('wait')}`, values })
+        const added = await session.rows({
+          text: `insert into ${customer} (id) values ($1) on conflict do nothing returning id`,
+          values,
+        })
+        if (added.length === 0) continue
+        const result = await work(session)
+        await session.rows({ text: `delete from ${customer} where id = $1`, values })
+        return result
+      }
+    })
 
 type Owner = { readonly customerId: string; readonly number: bigint | undefined }
 
@@ -256,7 +315,7 @@ async function takePart(
   const found = await readRows(session, dialect, part, number, before.place)
   const owner = { customerId, number }
   const { changed, unopened } = await renewRows(session, dialect, part, owner, keys, found)
-  const named = unopened.flatMap(({ keyId }) => (keyId && keys.byId.has(keyId) ? [keyId] : []))
+  const named = await storedKeyIds(session, dialect, customerId, unopened)
   const last = found.at(-1)
   const isPartOver = found.length < recordsLimits.resealedTogether || last === undefined
   await writeProgress(session, deps, customerId, keys.current.id, {
@@ -265,4 +324,21 @@ async function takePart(
     place: isPartOver ? [] : placeOf(part, last),
   })
   return { customerId, changed, unopened, isEnd: false }
+}
+
+/** The stored keys that rows name which do not open. One of those may open again. */
+async function storedKeyIds(
+  { rows }: Session,
+  { tableName, isAnyOf, parameter, list }: Dialect,
+  customerId: string,
+  unopened: readonly Unopened[],
+): Promise<readonly string[]> {
+  const named = unopened.flatMap(({ keyId }) => keyId ?? [])
+  if (named.length === 0) return []
+  const found = await rows({
+    text: `select id from ${tableName('customer_key')} where customer_id = $1
+      and ${isAnyOf('id', parameter(2, 'text[]'))}`,
+    values: [customerId, list(named)],
+  })
+  return found.map((row) => text(row, 'id'))
 }

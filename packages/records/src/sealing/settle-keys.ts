@@ -2,7 +2,7 @@ import { type Clock, type CustomerKey, digestOf } from '@bursar/base'
 import { asTenant, type Resource } from '@bursar/contract'
 import type { Dialect } from '../dialect.ts'
 import { privateTerms, renewPrivateTerms } from '../records/terms.ts'
-import { type NamedRow, optionalText, text } from '../row.ts'
+import { type NamedRow, optionalText, text, whole } from '../row.ts'
 import { memberColumns } from '../schema/tables.ts'
 import type { Session } from '../session.ts'
 import { KeysReplaced } from '../unavailable.ts'
@@ -12,7 +12,7 @@ import { partsOf } from './keyed-tables.ts'
 import { inForm, openWith } from './opening.ts'
 import { readStagedRows, renewRows } from './renewed-rows.ts'
 import type { Seals } from './seals.ts'
-import { staleCustomers, unfinishedCustomers } from './staged-keys.ts'
+import { lockNewKeys, staleCustomers, unfinishedCustomers } from './staged-keys.ts'
 
 type Deps = {
   readonly dialect: Dialect
@@ -34,24 +34,22 @@ export async function settleKeys(
   made: MadeKeys,
 ): Promise<void> {
   const { dialect, seals, clock } = deps
-  const storing = { dialect, clock, isFirst: true }
   const [some] = made.keys()
   const now = some === undefined ? undefined : (await seals.keys.make(asTenant(some))).wrapped
   const usable = [...made.values()].filter(
     ({ wrapped }) => wrapped.kek === now?.kek && wrapped.indexKey === now.indexKey,
   )
+  await lockNewKeys(session, dialect)
   await insertKeys(
     session,
-    storing,
+    { dialect, clock, isFirst: true },
     usable.map(({ wrapped }) => wrapped),
   )
   for (const customerId of await staleCustomers(session, dialect)) {
     const old = made.get(customerId)?.key ?? seals.known(customerId)
     seals.forget(customerId)
     const stored = (await seals.keys.find(asTenant(customerId), true))?.current
-    const added = stored === undefined ? await seals.keys.make(asTenant(customerId)) : undefined
-    if (added !== undefined) await insertKeys(session, storing, [added.wrapped])
-    const current = stored ?? added?.key
+    const current = stored ?? (await storeFirst(session, deps, customerId))
     if (old === undefined || current === undefined) throw new KeysReplaced()
     await resealStaged(session, deps, resource, { old, current })
   }
@@ -61,10 +59,32 @@ export async function settleKeys(
     if (keys === undefined || current === undefined) continue
     for (const part of partsOf(dialect)) {
       if (part.resource !== resource || !part.isCurrent) continue
-      const found = await readStagedRows(session, dialect, part, owner.customerId)
-      await renewRows(session, dialect, part, owner, { ...keys, current }, found)
+      for (let after: bigint | undefined = -1n; after !== undefined; ) {
+        const found: readonly NamedRow[] = await readStagedRows(
+          session,
+          dialect,
+          part,
+          owner.customerId,
+          after,
+        )
+        await renewRows(session, dialect, part, owner, { ...keys, current }, found)
+        const last = found.at(-1)
+        after = last && whole(last, 'sequence')
+      }
     }
   }
+}
+
+/** A first key, or the one that another process has stored in the meantime. */
+async function storeFirst(
+  session: Session,
+  { dialect, seals, clock }: Deps,
+  customerId: string,
+): Promise<CustomerKey | undefined> {
+  const { key, wrapped } = await seals.keys.make(asTenant(customerId))
+  const stored = await insertKeys(session, { dialect, clock, isFirst: true }, [wrapped])
+  if (stored.has(customerId)) return key
+  return (await seals.keys.find(asTenant(customerId), true))?.current
 }
 
 async function resealStaged(

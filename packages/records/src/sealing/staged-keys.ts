@@ -39,3 +39,22 @@ export async function unfinishedCustomers(
   })
   return found.map((row) => ({ customerId: text(row, 'id'), number: whole(row, 'number') }))
 }
+
+/**
+ * Locks the keys of staged customers that have no row yet, so that no walk replaces one behind the
+ * merge that stores its first records.
+ */
+export async function lockNewKeys(
+  { rows }: Reads,
+  { tableName, forUpdate }: Dialect,
+): Promise<void> {
+  await rows({
+    text: `
+      select known.id from ${tableName('customer_key')} as known
+      where known.customer_id in (
+        select staged.customer_id from staged_line as staged where staged.key_id is not null
+          and not exists (select 1 from ${tableName('customer')} as owner
+            where owner.id = staged.customer_id))
+      order by known.customer_id, known.id ${forUpdate('wait')}`,
+  })
+}
