@@ -127,7 +127,12 @@ export {
   wrapCustomerKey,
 } from './vault/customer-key.ts'
 export { openFileCipher, openFileDecipher } from './vault/file-cipher.ts'
-export { type Keyring, PURPOSE_KEY_ID_LENGTH, type PurposeKey } from './vault/keyring.ts'
+export {
+  type Keyring,
+  olderKeys,
+  PURPOSE_KEY_ID_LENGTH,
+  type PurposeKey,
+} from './vault/keyring.ts'
 export { openVault } from './vault/open-vault.ts'
 export { openPassingCipher } from './vault/passing-cipher.ts'
 export {

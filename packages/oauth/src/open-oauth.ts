@@ -25,8 +25,8 @@ export type OAuthDeps = {
   readonly rateLimit: RateLimit
   /** By default ten failures for one client, or sixty in all, shut out an address for a minute. */
   readonly limiter?: GuessLimiter
-  /** Called soon after an erasure has destroyed the key of a customer. */
-  readonly onKeysDestroyed?: () => void
+  /** Called soon after a key has changed, or an erasure has destroyed one. */
+  readonly onKeysEnded?: () => void
 }
 
 /** The authorization server and the check of tokens of a running service. */

@@ -141,7 +141,7 @@ export async function openTokens(parts: WithStores, closing: AsyncDisposableStac
     store: credentials,
     issuer: () => late.url,
     explains: extending !== undefined,
-    onKeysDestroyed: parts.store.operator.forgetKeys,
+    onKeysEnded: parts.store.operator.forgetKeys,
     rateLimit: openRateLimit(config.oauthRequestsPerSecondMax),
     ...(guessLimiter && { limiter: guessLimiter }),
   })

@@ -4,7 +4,13 @@ import type { Clock } from '../clock.ts'
 import { ConfigError } from '../config.ts'
 import { commandHint } from '../version.ts'
 import type { MasterKeys } from './master-key.ts'
-import { type Purpose, type PurposeKeyStore, purposes, type WrappedKey } from './purpose-key.ts'
+import {
+  type Purpose,
+  type PurposeKeyStore,
+  purposes,
+  resealedPurposes,
+  type WrappedKey,
+} from './purpose-key.ts'
 import type { Random } from './random.ts'
 import { unwrapKey, wrapKey } from './wrap.ts'
 
@@ -160,3 +166,14 @@ function newestActive(keys: readonly PurposeKey[], purpose: Purpose, now: bigint
   assert(found !== undefined, `The keyring holds no live key for ${purpose}.`)
   return found
 }
+
+/** The keys that were renewed, but have not been retired since: what is under them is accepted. */
+export const olderKeys = (
+  { current, all }: Pick<Keyring, 'current' | 'all'>,
+  now: bigint,
+): readonly PurposeKey[] =>
+  resealedPurposes.flatMap((purpose) => {
+    const { id: currentId } = current(purpose)
+    const live = all(purpose).filter(({ revokedAt }) => revokedAt === undefined)
+    return live.filter(({ id, activeFrom }) => id !== currentId && activeFrom <= now)
+  })

@@ -9,9 +9,9 @@ import {
   type Keyring,
   limitsOf,
   masterKeyOf,
+  olderKeys,
   printable,
   refusalOf,
-  resealedPurposes,
 } from '@bursar/base'
 import { isSealed, publishedClients } from '@bursar/oauth'
 import type { CredentialStore } from '@bursar/records'
@@ -101,11 +101,7 @@ function ageFindings(keyring: Keyring, now: bigint): readonly Finding[] {
 
 /** A walk that was cut off leaves them. */
 function olderFindings(keyring: Keyring, now: bigint): readonly Finding[] {
-  const older = resealedPurposes.flatMap((purpose) => {
-    const { id: current } = keyring.current(purpose)
-    const live = keyring.all(purpose).filter(({ revokedAt }) => revokedAt === undefined)
-    return live.filter(({ id, activeFrom }) => id !== current && activeFrom <= now)
-  })
+  const older = olderKeys(keyring, now)
   if (older.length === 0) return []
   return [
     {

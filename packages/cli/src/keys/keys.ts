@@ -85,7 +85,7 @@ type RotateOptions = CommonOptions & {
   readonly purpose: Purpose
 }
 
-/** Without `client-secret`: whoever knows its key can open no hash of 256 random bits. */
+/** Without `client-secret`: its key opens no hash of 256 random bits. */
 const renewedTogether = purposes.filter((purpose) => purpose !== 'client-secret')
 
 function rotateCommand(deps: CredentialCommandDeps): Command {

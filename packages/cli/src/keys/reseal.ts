@@ -2,6 +2,7 @@ import {
   commandHint,
   counted,
   limitsOf,
+  olderKeys,
   type Purpose,
   printable,
   resealedPurposes,
@@ -75,10 +76,7 @@ export async function resealAll(walking: Walking): Promise<Resealed> {
   const { store, keyring, resealing, tell } = walking
   await keyring.reload()
   await untilActive(walking)
-  const olds = resealedPurposes.flatMap((purpose) => {
-    const { id: current } = keyring.current(purpose)
-    return keyring.all(purpose).filter((key) => key.id !== current && key.revokedAt === undefined)
-  })
+  const older = olderKeys(keyring, walking.clock())
   if (!(await resealing().untilWritersEnd())) {
     throw new CommandFailed(
       `an import or another transaction goes on that began before the new keys; run ${commandHint('keys reseal')} when it has ended`,
@@ -93,9 +91,9 @@ export async function resealAll(walking: Walking): Promise<Resealed> {
     for (const id of refused) names.add(`the number of customer ${printable(id)} is not its own`)
   }
   const { customers, records, stuck } = await walk(resealing(), tell, names)
-  // Whoever stores meanwhile under a key that was to end has not read the keys for seconds.
+  // A process that stores under an older key now has not read the keys for seconds.
   const left = await resealing().customersLeft(stuck)
-  const retired = left > 0 ? [] : olds.map(({ id }) => id)
+  const retired = left > 0 ? [] : older.map(({ id }) => id)
   if (retired.length > 0) await keyring.retire(retired)
   const counts = { customers, records, numbers, clients: marks.renewed }
   return { ...counts, unopened: names.count(), left, retired }

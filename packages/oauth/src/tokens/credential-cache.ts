@@ -57,8 +57,8 @@ export type CredentialCacheDeps = {
   readonly log: Logger
   readonly background: Background
   readonly ageSecondsMax: number
-  /** Called within a poll after an erasure has destroyed the key of a customer. */
-  readonly onKeysDestroyed?: () => void
+  /** Called within a poll after a key has changed, or an erasure has destroyed one. */
+  readonly onKeysEnded?: () => void
 }
 
 /** How often denied tokens that have expired are dropped, in microseconds. */
@@ -183,7 +183,7 @@ async function openKnownCredentials({ store, keyring, clock, log, ...deps }: Kno
       known.signingKeys = await importSigningKeys(keyring)
     }
     // What a retired key has opened must not stay in use.
-    if (states.keysDestroyed || states.keysChanged) deps.onKeysDestroyed?.()
+    if (states.keysDestroyed || states.keysChanged) deps.onKeysEnded?.()
     if (states.isComplete)
       for (const map of [clients, clientsByExternalId, deniedTokens]) map.clear()
     const foreign: string[] = []
