@@ -65,6 +65,7 @@ export {
   type ListedImport,
   type RunningImport,
 } from './imports.ts'
+export { isKeyedInClear } from './integrity/checksum.ts'
 export { startChecksumScan } from './integrity/checksum-scan.ts'
 export type { HeldFault } from './integrity/compare-held.ts'
 export type { ReadBody, ReadRecords } from './integrity/intact-records.ts'

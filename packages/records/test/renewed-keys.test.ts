@@ -16,6 +16,7 @@ import type { Store } from '../src/records.ts'
 import { keepKeys } from '../src/sealing/customer-keys.ts'
 import { openWithAny } from '../src/sealing/opening.ts'
 import { StoreDamaged } from '../src/unavailable.ts'
+import { walkKeys as walk } from './support/walk-keys.ts'
 
 const tested = describeStore()
 const kinds = { accounts: 'fiat-accounts', instructions: 'fiat-deposit-instructions' } as const
@@ -83,17 +84,6 @@ async function namesOf(store: Store) {
   const range = { after: undefined, versionsMax: 10 }
   const history = await store.operator.history(fiatAccount.resource, name, range)
   return [page.events.map(eventContent), history?.versions.map(({ version }) => version)]
-}
-
-async function walk(store: Store, steps = Number.POSITIVE_INFINITY) {
-  const unopened: string[] = []
-  let taken = 0
-  for await (const step of store.operator.resealing.walk()) {
-    unopened.push(...step.unopened.map(({ id }) => id))
-    taken += 1
-    if (taken === steps) break
-  }
-  return unopened
 }
 
 describe('renewed purpose keys', () => {

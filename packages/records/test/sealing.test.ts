@@ -11,6 +11,7 @@ import { fiatAccount } from '../../contract/src/resources/fiat-account.ts'
 import { recordCheck } from '../../intake/src/check.ts'
 import type { Store } from '../src/records.ts'
 import { StoreDamaged } from '../src/unavailable.ts'
+import { walkKeys as reseal } from './support/walk-keys.ts'
 
 const tested = describeStore()
 const { resource, full } = fiatAccount
@@ -43,18 +44,6 @@ const bodies = async (): Promise<string[]> =>
 
 const faults = async (store: Store = tested.store) =>
   (await checkStored([resource], store.operator.rows)).faults
-
-/** Takes so many steps, by default until nothing is left. Returns what did not open. */
-async function reseal(store: Store, steps = Number.POSITIVE_INFINITY): Promise<string[]> {
-  const unopened: string[] = []
-  let taken = 0
-  for await (const step of store.operator.resealing.walk()) {
-    unopened.push(...step.unopened.map(({ id }) => id))
-    taken += 1
-    if (taken === steps) break
-  }
-  return unopened
-}
 
 describe('a sealed store', () => {
   test('has no account number in any table, current or replaced, and answers them', async () => {

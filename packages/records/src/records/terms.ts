@@ -39,13 +39,15 @@ export function addPrivateTerms(
   return JSON.stringify([...readTerms(printed), ...added].toSorted(byName))
 }
 
-/** The same for a text that has private terms, which a key has digested before. */
+/** The same for the terms of a record that has this full body, which another key has digested. */
 export function renewPrivateTerms(
   terms: Terms,
   printed: string,
   key: Uint8Array,
-  names: readonly string[],
+  body: string,
 ): string {
+  const names = privateTerms(terms.of(JSON.parse(body)))
+  if (names.length === 0) return printed
   const isPrivate = ([name]: Printed) => name.startsWith(`${terms.letter}private `)
   const inClear = JSON.stringify(readTerms(printed).filter((term) => !isPrivate(term)))
   return addPrivateTerms(terms, inClear, key, names)

@@ -19,8 +19,8 @@ export function keysFor(
   { body }: Pick<StoredBody, 'body'>,
   keys: CustomerKeys | undefined,
 ): readonly CustomerKey[] {
-  const current = keys?.current === undefined ? [] : [keys.current]
   if (keys === undefined) return []
+  const current = keys.current === undefined ? [] : [keys.current]
   if (!isSealedKind(resource)) {
     return keys.byId.size < 2 ? current : [...new Set([...current, ...keys.byId.values()])]
   }

@@ -2,7 +2,7 @@ import { type CustomerKey, digestOf, keyIdOf } from '@bursar/base'
 import { isSealedKind, type Resource } from '@bursar/contract'
 import type { Dialect } from '../dialect.ts'
 import { recordsLimits } from '../limits.ts'
-import { privateTerms, renewPrivateTerms } from '../records/terms.ts'
+import { renewPrivateTerms } from '../records/terms.ts'
 import { bytes, isTrue, type NamedRow, optionalText, text, whole } from '../row.ts'
 import { addTerms, removeTerms } from '../schema/record-terms.ts'
 import { isCurrent } from '../schema/tables.ts'
@@ -172,8 +172,7 @@ async function renewTerms(
   { indexing }: CustomerKey,
 ): Promise<void> {
   const { terms } = resource
-  const names = terms === undefined ? [] : privateTerms(terms.of(JSON.parse(record.body)))
-  if (terms === undefined || names.length === 0) return
+  if (terms === undefined) return
   const table = dialect.tableName(resource.table)
   const where = `record.customer = ${dialect.parameter(1, 'integer')}
     and ${dialect.listedId.is('record', dialect.parameter(2, 'uuid'))}`
@@ -185,7 +184,7 @@ async function renewTerms(
   })
   const stored = row && optionalText(row, 'terms')
   if (stored === undefined) return
-  const renewed = renewPrivateTerms(terms, stored, indexing, names)
+  const renewed = renewPrivateTerms(terms, stored, indexing, record.body)
   if (renewed === stored) return
   const from = `${table} as record`
   const ofRecord = { from, where: `${where} and ${isCurrent(resource, 'record')}`, row: 'record' }

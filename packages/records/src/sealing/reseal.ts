@@ -1,14 +1,7 @@
-import {
-  limitsOf,
-  makeCustomerKey,
-  PURPOSE_KEY_ID_LENGTH,
-  systemRandom,
-  systemTime,
-} from '@bursar/base'
+import { makeCustomerKey, PURPOSE_KEY_ID_LENGTH, systemRandom, systemTime } from '@bursar/base'
 import type { Resource } from '@bursar/contract'
-import type { Dialect } from '../dialect.ts'
 import { recordsLimits } from '../limits.ts'
-import { text, whole } from '../row.ts'
+import { text } from '../row.ts'
 import type { Reads, Session } from '../session.ts'
 import {
   findKeys,
@@ -23,15 +16,11 @@ import {
 } from './customer-key-rows.ts'
 import type { CustomerKeys } from './customer-keys.ts'
 import { type CustomerNumbers, rebindNumbers } from './customer-numbers.ts'
-import { countRows, countWithoutKey, type Part, partsOf } from './keyed-tables.ts'
-import { placeOf, readRow, readRows, renewRows, type Unopened } from './renewed-rows.ts'
-import { finish, readProgress, writeProgress } from './reseal-progress.ts'
-
-const limits = limitsOf({
-  /** How long a walk waits for transactions that began before it, and how often it looks. */
-  writersEndMs: 900_000,
-  writersAskedMs: 200,
-})
+import { countRows, countWithoutKey, partsOf } from './keyed-tables.ts'
+import { readRow, renewRows } from './renewed-rows.ts'
+import { type ResealStep, takePart } from './reseal-part.ts'
+import { openWithCustomer } from './with-customer.ts'
+import { untilWritersEnd } from './writers-end.ts'
 
 /** Brings stored records to the current keys, a customer after the other. */
 export type Resealing = {
@@ -64,16 +53,6 @@ export type Resealing = {
   startAnew(customerId: string): Promise<void>
 }
 
-export type ResealStep = {
-  readonly customerId: string
-  readonly changed: number
-  readonly unopened: readonly Unopened[]
-  /** Whether everything of the customer has its current key now. */
-  readonly isEnd: boolean
-  /** Whether the current key of the customer cannot be used, so that nothing can be done. */
-  readonly isStuck?: true
-}
-
 type Deps = KeyMaking &
   Reads &
   Pick<StoredKeysDeps, 'findDestroyedKeys' | 'transact'> & { readonly numbers: CustomerNumbers }
@@ -83,7 +62,7 @@ type Deps = KeyMaking &
  * behind it, and a process that was killed has lost one step. Several may walk at once.
  */
 export function openResealing(deps: Deps): Resealing {
-  const { dialect, rows, transact } = deps
+  const { dialect, rows } = deps
   const parts = partsOf(dialect)
   const withCustomer = openWithCustomer(deps)
   const table = dialect.tableName('customer_key')
@@ -183,21 +162,7 @@ export function openResealing(deps: Deps): Resealing {
       })
       return new Map(found.map((row) => [text(row, 'id'), Number(row.rows)]))
     },
-    untilWritersEnd: async () => {
-      const { transactions } = dialect
-      // A transaction waits for the writer of the embedded store.
-      const ask = (statement: string, values: readonly string[] = []) =>
-        transact((session) => session.rows({ text: statement, values }))
-      if (transactions === undefined) return (await ask('select 1')).length > 0
-      const [row = {}] = await ask(transactions.newest)
-      const newest = text(row, 'newest')
-      const endsAt = systemTime.elapsedMs() + limits.writersEndMs
-      while (systemTime.elapsedMs() < endsAt) {
-        if ((await ask(transactions.haveEnded, [newest])).length > 0) return true
-        await systemTime.pause(limits.writersAskedMs)
-      }
-      return false
-    },
+    untilWritersEnd: () => untilWritersEnd(deps),
     customersLeft: async (except = []) => {
       const isExcepted = dialect.isAnyOf('customer_id', parameter(3, 'text[]'))
       const [counted = {}] = await rows({
@@ -254,91 +219,4 @@ export function openResealing(deps: Deps): Resealing {
       })
     },
   }
-}
-
-async function lockCustomer(
-  { rows }: Session,
-  { tableName, forUpdate }: Dialect,
-  customerId: string,
-): Promise<bigint | undefined> {
-  const [row] = await rows({
-    text: `select number from ${tableName('customer')} where id = $1 ${forUpdate('wait')}`,
-    values: [customerId],
-  })
-  return row && whole(row, 'number')
-}
-
-/**
- * Runs work while nobody else stores anything of a customer, as a merge does. A customer without a
- * row has a key if its first records were refused, or if a transaction that stores them has not
- * ended. Its keys are locked then, and its row is added until the work has ended.
- */
-const openWithCustomer =
-  ({ transact, dialect }: Deps) =>
-  <T>(customerId: string, work: (session: Session, number?: bigint) => Promise<T>): Promise<T> =>
-    transact(async (session) => {
-      const { tableName, forUpdate } = dialect
-      const customer = tableName('customer')
-      const values = [customerId]
-      const keys = `select id from ${tableName('customer_key')} where customer_id = $1`
-      for (;;) {
-        const number = await lockCustomer(session, dialect, customerId)
-        if (number !== undefined) return await work(session, number)
-        await session.rows({ text: `${keys} order by id ${forUpdate('wait')}`, values })
-        const added = await session.rows({
-          text: `insert into ${customer} (id) values ($1) on conflict do nothing returning id`,
-          values,
-        })
-        if (added.length === 0) continue
-        const result = await work(session)
-        await session.rows({ text: `delete from ${customer} where id = $1`, values })
-        return result
-      }
-    })
-
-type Owner = { readonly customerId: string; readonly number: bigint | undefined }
-
-async function takePart(
-  session: Session,
-  deps: Deps,
-  parts: readonly Part[],
-  { customerId, number }: Owner,
-  keys: CustomerKeys & { readonly current: NonNullable<CustomerKeys['current']> },
-): Promise<ResealStep> {
-  const { dialect } = deps
-  const before = await readProgress(session, deps, customerId, keys.current.id)
-  const part = number === undefined ? undefined : parts[before.part]
-  if (part === undefined || number === undefined) {
-    await finish(session, deps, customerId, before.needed)
-    return { customerId, changed: 0, unopened: [], isEnd: true }
-  }
-  const found = await readRows(session, dialect, part, number, before.place)
-  const owner = { customerId, number }
-  const { changed, unopened } = await renewRows(session, dialect, part, owner, keys, found)
-  const named = await storedKeyIds(session, dialect, customerId, unopened)
-  const last = found.at(-1)
-  const isPartOver = found.length < recordsLimits.resealedTogether || last === undefined
-  await writeProgress(session, deps, customerId, keys.current.id, {
-    needed: [...new Set([...before.needed, ...named])],
-    part: isPartOver ? before.part + 1 : before.part,
-    place: isPartOver ? [] : placeOf(part, last),
-  })
-  return { customerId, changed, unopened, isEnd: false }
-}
-
-/** The stored keys that rows name which do not open. One of those may open again. */
-async function storedKeyIds(
-  { rows }: Session,
-  { tableName, isAnyOf, parameter, list }: Dialect,
-  customerId: string,
-  unopened: readonly Unopened[],
-): Promise<readonly string[]> {
-  const named = unopened.flatMap(({ keyId }) => keyId ?? [])
-  if (named.length === 0) return []
-  const found = await rows({
-    text: `select id from ${tableName('customer_key')} where customer_id = $1
-      and ${isAnyOf('id', parameter(2, 'text[]'))}`,
-    values: [customerId, list(named)],
-  })
-  return found.map((row) => text(row, 'id'))
 }

@@ -1,9 +1,8 @@
 import { type Clock, type CustomerKey, digestOf } from '@bursar/base'
 import { asTenant, type Resource } from '@bursar/contract'
 import type { Dialect } from '../dialect.ts'
-import { privateTerms, renewPrivateTerms } from '../records/terms.ts'
+import { renewPrivateTerms } from '../records/terms.ts'
 import { type NamedRow, optionalText, text, whole } from '../row.ts'
-import { memberColumns } from '../schema/tables.ts'
 import type { Session } from '../session.ts'
 import { KeysReplaced } from '../unavailable.ts'
 import { insertKeys } from './customer-key-rows.ts'
@@ -95,10 +94,10 @@ async function resealStaged(
 ): Promise<void> {
   const { customerId } = current
   const { parameter, list } = dialect
-  const terms = memberColumns(resource).includes('terms') ? 'terms' : undefined
+  const hasTerms = resource.terms !== undefined
   for (let after = -1n; ; ) {
     const found = await rows({
-      text: `select sequence, id, full_body, full_checksum ${terms === undefined ? '' : ', terms'} from staged_line
+      text: `select sequence, id, full_body, full_checksum ${hasTerms ? ', terms' : ''} from staged_line
         where customer_id = ${parameter(1, 'text')} and key_id is not null
           and sequence > ${parameter(2, 'bigint')}
         order by sequence limit ${LINES_TOGETHER}`,
@@ -109,7 +108,7 @@ async function resealStaged(
     const sealed = found.map((row) => sealAgain(row, resource, { old, current }))
     await rows({
       text: `update staged_line set full_body = again.body, full_checksum = again.digest,
-          ${terms === undefined ? '' : 'terms = again.terms,'} key_id = ${parameter(5, 'text')}
+          ${hasTerms ? 'terms = again.terms,' : ''} key_id = ${parameter(5, 'text')}
         from ${dialect.unnest('again', { sequence: 'bigint[]', body: 'text[]', digest: 'bigint[]', terms: 'text[]' })}
         where staged_line.sequence = again.sequence`,
       values: [
@@ -138,18 +137,10 @@ function sealAgain(
   if (body === undefined) throw new KeysReplaced()
   const digest = digestOf(current, resource.kind, id, body)
   const sealed = inForm(current, resource, { customerId, id, digest }, body)
-  return { body: sealed, digest, terms: termsAgain(row, resource, current, body) }
-}
-
-/** The terms of a staged record, with its names as the key digests them. */
-function termsAgain(
-  row: NamedRow,
-  { terms }: Resource,
-  { indexing }: CustomerKey,
-  body: string,
-): string {
   const staged = optionalText(row, 'terms')
-  if (terms === undefined || staged === undefined) return ''
-  const names = privateTerms(terms.of(JSON.parse(body)))
-  return names.length === 0 ? staged : renewPrivateTerms(terms, staged, indexing, names)
+  const terms =
+    resource.terms === undefined || staged === undefined
+      ? ''
+      : renewPrivateTerms(resource.terms, staged, current.indexing, body)
+  return { body: sealed, digest, terms }
 }

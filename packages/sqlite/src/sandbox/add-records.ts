@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import type { CustomerKey } from '@bursar/base'
-import { fullTable, isKeyedKind, type Resource } from '@bursar/contract'
+import { fullTable, type Resource } from '@bursar/contract'
 import {
   ensureKeys,
   eventNumbers,
   heldMembers,
   heldTable,
   holdValues,
+  isKeyedInClear,
   type KeyMaking,
   memberColumns,
   type NewRecords,
@@ -61,7 +62,7 @@ export async function addRecords(
       return { ...values, deleted, event, body, checksum, stored_at }
     })
     const isMasked = resource.mask !== undefined
-    const mark = isKeyedKind(resource) && !isMasked ? ['version_mark'] : []
+    const mark = isKeyedInClear(resource) ? ['version_mark'] : []
     const listed = full.map((row) =>
       isMasked ? { ...row, body: row.masked, checksum: row.masked_checksum } : row,
     )
