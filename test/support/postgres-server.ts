@@ -120,8 +120,8 @@ async function runServer({
     },
     kill: end,
     stop: async () => {
-      // SIGINT is PostgreSQL's fast shutdown: it ends sessions at once.
-      await end('SIGINT')
+      // The immediate shutdown. A fast one waits for ever for a commit whose standby has gone.
+      await end('SIGQUIT')
       rmSync(dirname(folder), { recursive: true, force: true })
     },
     addStandby: async (name) => {
