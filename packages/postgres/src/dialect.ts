@@ -86,7 +86,8 @@ export const dialect: Dialect = {
   isReplica: 'pg_is_in_recovery()',
   now: 'bursar.clock_microseconds()',
   transactions: {
-    newest: 'select pg_snapshot_xmax(pg_current_snapshot())::text as newest',
+    // The end of a snapshot follows the last one that has ended, so one that runs may be above it.
+    newest: 'select pg_current_xact_id()::text as newest',
     haveEnded: `select 1 where pg_snapshot_xmin(pg_current_snapshot())::text::numeric >= $1::text::numeric`,
   },
   random: '(random() * 9007199254740991)::bigint',
