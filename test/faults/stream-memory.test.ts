@@ -141,7 +141,7 @@ describe('a large stream that is not stored', () => {
     },
     'because it is cancelled': async () => {
       const pending = statusOf(post(lines((STREAM_MIB - 8) * MIB)))
-      const id = await importIn('reading')
+      const id = await importIn('running')
       const cancelled = await fetch(`${url}/ingest/v1/imports/${id}`, { method: 'DELETE', headers })
       assert.equal(cancelled.status, 202)
       assert.equal(await pending, 409)
@@ -149,9 +149,9 @@ describe('a large stream that is not stored', () => {
     'because its client has left': async () => {
       const sent = post(lines((STREAM_MIB - 8) * MIB))
       sent.on('error', () => {})
-      await importIn('reading')
+      await importIn('running')
       sent.destroy()
-      await importIn('failed')
+      await importIn('refused')
     },
   }
   for (const [cause, send] of Object.entries(streams)) {

@@ -345,24 +345,22 @@ export async function recordOperator(
   return recorded
 }
 
-/** The registry after the streams of this recording, with one import that still runs. */
+/** The imports after the streams of this recording, with one import that still runs. */
 async function recordImports(
   { parts }: TestService,
   send: (path: string, sent: Sent) => Promise<Example>,
 ): Promise<Readonly<Record<string, OperationExamples>>> {
-  const running = parts.imports().begin({
+  const running = await parts.store.imports.begin({
     kind: 'statements',
     importer: { user: 'ada', sudoUser: undefined, file: 'statements-11-22.ndjson', files: 1 },
     boundTo: undefined,
-    isDryRun: false,
   })
-  running.progress(120_000)
-  const path = `imports/${running.id}`
+  const path = `imports/${running.row.id}`
   const id = anId(8950)
   const steadily = ({ summary, value }: Example): Example => ({
     summary,
     value: JSON.parse(JSON.stringify(value), (name, each) => {
-      if (/^(started|updated|ended|cancel_requested)_at$/.test(name)) return varying.stored_at
+      if (/^(started|ended|cancel_requested)_at$/.test(name)) return varying.stored_at
       if (name === 'id') return id
       return each === `/ingest/v1/${path}` ? `/ingest/v1/imports/${id}` : each
     }),
@@ -371,7 +369,10 @@ async function recordImports(
   const cancel = { method: 'DELETE' }
   const read = await send(path, { status: 200, summary: 'An import that runs' })
   const asked = await send(path, { ...cancel, status: 202, summary: 'It was asked to end' })
-  running.end({ state: 'cancelled', reason: 'the import was cancelled; nothing was changed' })
+  await running.fail({
+    state: 'cancelled',
+    reason: 'the import was cancelled; nothing was changed',
+  })
   const ended = await send(path, { ...cancel, status: 409, summary: 'An import that has ended' })
   const list = await send('imports?limit=2&state=stored', { status: 200, summary: 'Two streams' })
   const none = `imports/${unknownId}`

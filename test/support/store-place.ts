@@ -1,26 +1,15 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
-import { type Clock, limitNamed, openBackground, openLog, systemTime } from '@bursar/base'
-import {
-  type AuditDeps,
-  type AuditLog,
-  type CredentialStore,
-  type FeeQuoteStore,
-  type ImportRegistry,
-  openImports,
-} from '@bursar/records'
+import { type Clock, limitNamed, openLog, systemTime } from '@bursar/base'
+import type { AuditDeps, AuditLog, CredentialStore, FeeQuoteStore } from '@bursar/records'
 import { openServers, type Servers } from '../../packages/postgres/src/cluster/servers.ts'
-import { dialect } from '../../packages/postgres/src/dialect.ts'
 import { openPostgresFeeQuotes } from '../../packages/postgres/src/fee-quotes.ts'
-import { openImportLock } from '../../packages/postgres/src/import/import-lock.ts'
 import { openPostgresAudit } from '../../packages/postgres/src/open-postgres-audit.ts'
 import { openPostgresCredentials } from '../../packages/postgres/src/open-postgres-credentials.ts'
-import { rowsOf } from '../../packages/postgres/src/session.ts'
 import { openSqliteFeeQuotes } from '../../packages/sqlite/src/fee-quotes.ts'
 import { openSqliteAudit } from '../../packages/sqlite/src/open-sqlite-audit.ts'
 import { openSqliteCredentials } from '../../packages/sqlite/src/open-sqlite-credentials.ts'
-import { openSqliteImports } from '../../packages/sqlite/src/open-sqlite-imports.ts'
 import { temporaryFolder } from './harness.ts'
 import {
   addressesOf,
@@ -31,14 +20,12 @@ import {
   testStore,
 } from './test-database.ts'
 
-/** A test's own credentials, quotes and registry of imports, on the adapter of this run. */
+/** A test's own credentials and quotes, on the adapter of this run. */
 export type StorePlace = {
   /** How another process opens the stores: a file path, or the URL of role `bursar`. */
   readonly where: string
   openCredentials(as?: 'server' | 'command'): Promise<CredentialStore>
   openQuotes(): Promise<FeeQuoteStore>
-  /** Opens the registry as another process does. */
-  openImports(): Promise<ImportRegistry>
   /** Opens the audit log as another process does. */
   openAudit(deps: AuditDeps): Promise<AuditLog>
   /** Stops the clock of the store at a time. */
@@ -70,7 +57,6 @@ export async function openStorePlace(): Promise<StorePlace> {
     ask,
     openCredentials: async (as = 'command') => closedOnce(await openCredentialsAt(where, as)),
     openQuotes: async () => closedOnce(await openQuotesAt(where, () => clock())),
-    openImports: async () => closedOnce(await openImportsAt(where, () => clock())),
     openAudit: async (deps) => closedOnce(await openAuditAt(where, deps)),
     setClock: async (at) => {
       clock = () => at
@@ -126,24 +112,6 @@ export async function openQuotesAt(where: string, clock: Clock): Promise<FeeQuot
     await Promise.all([customers.close(), operator.close()])
   }
   return { ...store, close }
-}
-
-async function openImportsAt(where: string, clock: Clock): Promise<ImportRegistry> {
-  const [background, log] = [openBackground(), openLog('silent')]
-  if (!isUrl(where)) {
-    return openSqliteImports(where, { clock, background, log })
-  }
-  const servers = await openTestServers(operatorUrl(where))
-  const lock = openImportLock(servers)
-  const registry = openImports({
-    ...rowsOf(servers),
-    write: rowsOf(servers).rows,
-    dialect,
-    background,
-    log,
-    lock,
-  })
-  return { ...registry, close: () => registry.close().then(servers.close) }
 }
 
 /** As the role of a server, which may only insert. */

@@ -16,7 +16,7 @@ import {
 import type { WrappingKeys } from '../../packages/records/src/sealing/customer-key-rows.ts'
 import { dialect } from '../../packages/sqlite/src/dialect.ts'
 
-const sealingPurposes = ['customer-key', 'customer-number', 'name-index'] as const
+const sealingPurposes = ['customer-key', 'customer-number', 'name-index', 'import'] as const
 
 /** A purpose key that is the same in each run. */
 const keyOf = (purpose: Purpose, age: number): PurposeKey => ({

@@ -4,8 +4,10 @@ import { type Repeater, repeat } from './schedule.ts'
 import { systemTime } from './time.ts'
 
 const limits = limitsOf({
-  /** How often a process writes what its imports do, and looks which somebody has cancelled. */
-  importReportMs: 1000,
+  /** How often a process looks which of its imports somebody has cancelled. */
+  importsLookedMs: 1000,
+  /** How often a server looks for rows of imports that are too old, of which a run takes some. */
+  importsForgottenMs: 60_000,
   /** How often a process writes what it has counted, and the head of its chain. */
   auditReportMs: 60_000,
   /** How often a server looks for the log of a killed import. */
@@ -65,10 +67,15 @@ export const jobs = {
     in: 'packages/server/src/works/withdrawal-fees/sweep-quotes.ts',
     everyMs: baseLimits.quoteSweepIdleMs,
   },
-  'report-imports': {
-    does: 'writes what has changed of the imports of the process, and hears which are cancelled',
+  'watch-imports': {
+    does: 'looks which imports of the process somebody has cancelled',
     in: 'packages/records/src/imports/open-imports.ts',
-    everyMs: limits.importReportMs,
+    everyMs: limits.importsLookedMs,
+  },
+  'forget-imports': {
+    does: 'empties idempotency keys after a day, and deletes old rows of imports',
+    in: 'packages/server/src/works/forget-imports.ts',
+    everyMs: limits.importsForgottenMs,
   },
   'report-audit': {
     does: 'writes the counts of the minute to the audit log, and its head to the log',

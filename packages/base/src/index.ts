@@ -127,6 +127,7 @@ export {
   wrapCustomerKey,
 } from './vault/customer-key.ts'
 export { openFileCipher, openFileDecipher } from './vault/file-cipher.ts'
+export { answerKeyOf, importDigest, openAnswer, sealAnswer } from './vault/import-digest.ts'
 export {
   type Keyring,
   olderKeys,

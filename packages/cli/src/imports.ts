@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
 import { counted, printable } from '@bursar/base'
 import { contractLimits, importStates, recordKinds, uuid } from '@bursar/contract'
 import { describeImport } from '@bursar/intake'
@@ -11,6 +13,7 @@ type ListOptions = CommonOptions & {
   readonly limit: string
   readonly state?: string
   readonly kind?: string
+  readonly file?: string
 }
 
 /** `imports` and `imports cancel`: what runs and what ran, on every process of the store. */
@@ -18,11 +21,13 @@ export function importsCommand(output: Output): Command {
   const most = contractLimits.pageSizeMax
   const command = newCommand('imports', 'List imports that run and that ran, the newest first.', [
     'imports',
-    'imports --state merging --json',
+    'imports --state stored_in_part --json',
+    'imports --file statements.ndjson',
   ])
     .option('--limit <number>', `How many to list, 1 to ${most}.`, '20')
     .addOption(oneOf(new Option('--state <state>', 'List those in one state.'), importStates))
     .addOption(oneOf(new Option('--kind <kind>', 'List those of one kind.'), recordKinds))
+    .option('--file <file>', 'List the imports of a file by its content, whatever its name was.')
     // The options of `imports cancel` are its own only if those of `imports` end before it.
     .enablePositionalOptions()
     .addCommand(cancelCommand(output))
@@ -30,11 +35,30 @@ export function importsCommand(output: Output): Command {
     const limit = Number(/^\d{1,6}$/.exec(options.limit)?.[0])
     const fault = `--limit must be a whole number from 1 to ${most}.`
     refuseUsage(command, limit >= 1 && limit <= most ? undefined : fault)
-    const { state, kind } = options
+    const { state, kind, file } = options
+    const isFilter = state !== undefined || kind !== undefined
+    refuseUsage(command, file !== undefined && isFilter ? '--file has no other filter.' : undefined)
     const part = { state, kind, ofClientsOf: undefined, after: undefined, importsMax: limit }
-    const found = await withStores(options, (stores) => stores.imports().list(part))
+    const sha256 = file === undefined ? undefined : await sha256Of(file)
+    const found = await withStores(options, (stores) => {
+      const { imports } = stores.records()
+      return sha256 === undefined ? imports.list(part) : imports.findFile(sha256, limit)
+    })
+    if (file !== undefined && found.length === 0) {
+      throw new CommandFailed(`No import that is known was of ${printable(file, 1000)}.`)
+    }
     printResult(output, options, { imports: found.map(describeImport) }, found.map(lineOf))
   })
+}
+
+async function sha256Of(file: string): Promise<string> {
+  const hash = createHash('sha256')
+  try {
+    for await (const chunk of createReadStream(file)) hash.update(chunk)
+  } catch (error) {
+    throw new CommandFailed(`${printable(file, 1000)} cannot be read: ${(error as Error).message}`)
+  }
+  return hash.digest('hex')
 }
 
 function cancelCommand(output: Output): Command {
@@ -49,7 +73,7 @@ function cancelCommand(output: Output): Command {
     if ('reason' in reading) return command.error('<id> must be a UUID.', { exitCode: 2 })
     const id = reading.value
     const found = await withAudit(command, options, async ({ stores, audited }) => {
-      const cancelled = await stores.imports().cancel(id, undefined)
+      const cancelled = await stores.records().imports.cancel(id, undefined)
       if (cancelled.outcome === 'unknown') throw new CommandFailed(`There is no import ${id}.`)
       if (cancelled.outcome === 'ended') {
         throw new CommandFailed(`The import ${id} has ended: it is ${cancelled.found.state}.`)
@@ -57,47 +81,36 @@ function cancelCommand(output: Output): Command {
       audited.note({ ids: [id] })
       return cancelled.found
     })
-    const told = `${id} was asked to end. It stores nothing, unless its merge has begun.`
+    const told = `${id} was asked to end. It stores nothing, unless its merge has ended.`
     printResult(output, options, describeImport(found), [told])
   })
 }
 
 function lineOf(listed: ListedImport): string {
-  const { id, startedAt, kind, waitsFor, reason, isDryRun } = listed
-  const state = waitsFor === undefined ? listed.state : `${listed.state} for ${waitsFor}`
-  return [
-    isoOf(startedAt),
-    id,
-    kind,
-    isDryRun ? `${state} (dry run)` : state,
-    countsOf(listed),
-    whoOf(listed),
-    reason ?? '',
-  ]
+  const { id, startedAt, kind, state, reason } = listed
+  return [isoOf(startedAt), id, kind, state, countsOf(listed), whoOf(listed), reason ?? '']
     .filter((cell) => cell !== '')
     .map((cell) => printable(cell ?? '', 1000))
     .join('  ')
 }
 
-function countsOf({ recordsRead, records, counts }: ListedImport): string {
-  if (counts === undefined) {
-    const read = counted(recordsRead, 'record')
-    return records === undefined ? `${read} read` : read
-  }
-  const { added, changed, unchanged, rejected, withdrawn } = counts
+function countsOf({ counts }: ListedImport): string {
+  if (counts === undefined) return ''
+  const { records, added, changed, unchanged, rejected, withdrawn } = counts
   const rest = [
     ...(rejected === 0 ? [] : [`${rejected} rejected`]),
     ...(withdrawn === 0 ? [] : [`${withdrawn} of other customers withdrawn`]),
   ]
   const all = [`${added} added`, `${changed} changed`, `${unchanged} unchanged`, ...rest]
-  return `${counted(recordsRead, 'record')}: ${all.join(', ')}`
+  return `${counted(records, 'record')}: ${all.join(', ')}`
 }
 
-function whoOf({ importer, boundTo }: ListedImport): string {
+function whoOf({ importer, role, boundTo }: ListedImport): string {
   const of = boundTo === undefined ? '' : ` for ${boundTo}`
   if ('clientId' in importer) return `client ${importer.clientId}${of}`
   const { user, sudoUser, file, files } = importer
   const sudo = sudoUser === undefined ? '' : `, sudo by ${sudoUser}`
   const others = files === 1 ? '' : ` and ${counted(files - 1, 'other file')}`
-  return `${file}${others} by ${user}${sudo}${of}`
+  const as = role === undefined ? '' : `, role ${role}`
+  return `${file}${others} by ${user}${sudo}${as}${of}`
 }

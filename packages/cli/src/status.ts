@@ -1,4 +1,5 @@
 import { type Config, counted, openLog, readPostgresUrl, systemTime, version } from '@bursar/base'
+import type { Imports, ListedImport } from '@bursar/records'
 import {
   openOperatorStores,
   primaryOf,
@@ -56,10 +57,19 @@ async function look(config: Config) {
   }
 }
 
+/** The newest import that is stored, whole or in part. */
+async function lastStored({ list }: Imports): Promise<ListedImport | undefined> {
+  const every = { kind: undefined, ofClientsOf: undefined, after: undefined, importsMax: 1 }
+  const states = ['stored', 'stored_in_part'] as const
+  const found = await Promise.all(states.map((state) => list({ ...every, state })))
+  return found.flat().toSorted((a, b) => (a.id < b.id ? 1 : -1))[0]
+}
+
 async function lookInside(stores: Stores) {
-  const { journal, resealing } = stores.records().operator
+  const { imports, operator } = stores.records()
+  const { resealing } = operator
   const recovery = await stores.credentials().readRecovery()
-  const [last] = await journal(1)
+  const last = await lastStored(imports)
   const customers = await resealing.customersLeft()
   const step = (await stores.schemaSteps()).at(-1)
   return {
@@ -67,7 +77,7 @@ async function lookInside(stores: Stores) {
     last_import:
       last === undefined
         ? null
-        : { at: isoOf(last.importedAt), kind: last.kind, records: last.records },
+        : { at: isoOf(last.endedAt), kind: last.kind, records: last.counts?.records ?? 0 },
     recovery: {
       in_recovery: recovery !== undefined && recovery.reconciledAt === undefined,
       restored_to: isoOf(recovery?.restoredTo),

@@ -75,7 +75,7 @@ test('a command has an entry before its work, and one after it with what it chan
     ...begun,
     outcome: 'done',
     kind: 'fiat-accounts',
-    counts: { added: 1, changed: 0, unchanged: 0, rejected: 0, withdrawn: 0 },
+    counts: { records: 1, added: 1, changed: 0, unchanged: 0, rejected: 0, withdrawn: 0 },
   })
   const listed = await runBursar(place.commandUrl, ['imports', '--json'])
   assert.deepEqual([JSON.parse(listed.out).imports[0].id, ids.length], [ids[0], 1])

@@ -41,7 +41,7 @@ const pathOf = (command: Command): string =>
   command.parent === null ? '' : `${pathOf(command.parent)} ${command.name()}`.trim()
 
 describe('the help', async () => {
-  /** Whether a command does something itself. `import` does, and has `import list` besides. */
+  /** Whether a command does something itself. `imports` does, and has `imports cancel` besides. */
   const acts = (command: Command) =>
     command.commands.length === 0 ||
     command.registeredArguments.length > 0 ||
@@ -190,7 +190,6 @@ const creating = [
 const opening = [
   'import fiat-accounts examples/records/fiat-accounts.ndjson --dry-run',
   'import fiat-accounts examples/records/fiat-accounts.ndjson --no-create',
-  'import list',
   'imports',
   `imports cancel ${aFeeId}`,
   'export fiat-accounts',

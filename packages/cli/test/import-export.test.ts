@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { after, describe, test } from 'node:test'
@@ -12,7 +11,7 @@ import { runProgram } from '../../../test/support/program.ts'
 import { aFiatAccount, anId } from '../../../test/support/records.ts'
 import { type Ran, runBursar } from '../../../test/support/run-bursar.ts'
 import { testMasterKey, testStore } from '../../../test/support/test-database.ts'
-import { hourMs, systemMs, until } from '../../../test/support/until.ts'
+import { until } from '../../../test/support/until.ts'
 import { takeTime } from '../../../test/support/virtual-time.ts'
 import { worldRecords } from '../../sandbox/src/sample-records.ts'
 
@@ -194,47 +193,9 @@ describe('import', () => {
     })
   })
 
-  test('is listed by `import list` with who, file, checksum, counts and time', async () => {
-    const place = await storeOf('journal')
-    const path = join(folder, 'listed.ndjson')
-    writeFileSync(path, lines([aFiatAccount()]))
-    await runBursar(place, ['import', 'fiat-accounts', path])
-    const { imports } = JSON.parse((await runBursar(place, ['import', 'list', '--json'])).out)
-    const [{ imported_at, ...entry }] = imports
-    assert.ok(Math.abs(Date.parse(imported_at) - systemMs()) < hourMs, imported_at)
-    const file = {
-      kind: 'fiat-accounts',
-      file: 'listed.ndjson',
-      sha256: sha256Of(lines([aFiatAccount()])),
-    }
-    assert.deepEqual(
-      [imports.length, entry],
-      [
-        1,
-        {
-          ...file,
-          records: 1,
-          added: 1,
-          changed: 0,
-          unchanged: 0,
-          user: userInfo().username,
-          ...(testStore === 'postgres' && { role: 'bursar_operator' }),
-        },
-      ],
-    )
-    const listed = await runBursar(place, ['import', '--database', place, 'list', '--limit', '1'])
-    const who = testStore === 'postgres' ? `${entry.user}, role bursar_operator` : entry.user
-    assert.deepEqual(listed, {
-      code: 0,
-      out: `${imported_at}  fiat-accounts  listed.ndjson  1 record: 1 added, 0 changed, 0 unchanged  ${who}  ${entry.sha256}\n`,
-      err: '',
-    })
-  })
-
   for (const [what, words] of [
     ['a checksum of another length', ['import', 'fiat-accounts', '-', '--sha256', 'abc']],
     ['a number of records that is none', ['import', 'fiat-accounts', '-', '--expect', '1e3']],
-    ['a list without a limit', ['import', 'list', '--limit', '0']],
     ['a kind that there is none of', ['import', 'accounts', '-']],
     ['no file', ['import', 'fiat-accounts']],
     ['an unknown flag', ['import', 'fiat-accounts', '-', '--force']],

@@ -15,9 +15,8 @@ export {
   importStates,
   isImportState,
   isWaitCode,
-  type RunningState,
   type WaitCode,
-  waitCodes,
+  waitMeanings,
 } from './import-states.ts'
 export { contractLimits } from './limits.ts'
 export { about, component, enumMember } from './members.ts'

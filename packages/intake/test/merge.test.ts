@@ -10,7 +10,6 @@ import {
   someDepositInstructions,
 } from '../../../test/support/records.ts'
 import { firstPage } from '../../../test/support/selection.ts'
-import { testStore } from '../../../test/support/test-database.ts'
 import { fiatAccount } from '../../contract/src/resources/fiat-account.ts'
 import { statement } from '../../contract/src/resources/statement.ts'
 import { worldRecords } from '../../sandbox/src/sample-records.ts'
@@ -22,9 +21,6 @@ before(async () => {
 })
 beforeEach(() => tested.store.operator.clear())
 after(() => tested.close())
-
-/** The login that the journal names. The embedded store has none. */
-const role = testStore === 'postgres' ? 'bursar_operator' : undefined
 
 const nothing = { added: 0, changed: 0, unchanged: 0 }
 const counts = ({ added, changed, unchanged }: typeof nothing) => ({ added, changed, unchanged })
@@ -137,44 +133,6 @@ describe('an import', () => {
     const accounts = Array.from({ length: 6000 }, (_, at) => aFiatAccount({ id: anId(at) }))
     const report = await tested.take('fiat-accounts', [...accounts, aFiatAccount({ id: anId(0) })])
     assert.deepEqual(counts(report), { added: 6000, changed: 0, unchanged: 1 })
-  })
-
-  test('is noted in the journal with what it did, in the transaction of its merge', async () => {
-    const { journal } = tested.store.operator
-    const [before] = await journal(1)
-    const origin = { file: 'a.ndjson', user: 'alice', sudoUser: undefined, sha256: async () => 'x' }
-    const records = [aFiatAccount(), aFiatAccount({ id: anId(2) }), aFiatAccount()]
-    await tested.take('fiat-accounts', records, { origin, dryRun: true })
-    await tested.take('fiat-accounts', [aFiatAccount({ status: 'CLOSED' })], { origin })
-    const expected = { sha256: 'y' }
-    await tested.take('fiat-accounts', records, { origin, expected })
-    assert.deepEqual(await journal(1), before === undefined ? [] : [before])
-
-    await tested.take('fiat-accounts', records, { origin })
-    const bySudo = { ...origin, file: '-', sudoUser: 'bob' }
-    const changed = [aFiatAccount({ status: 'APPROVED' }), aFiatAccount({ id: anId(2) })]
-    await tested.take('fiat-accounts', changed, { origin: bySudo })
-    const [second, first] = await journal(2)
-    const shared = { kind: 'fiat-accounts', sha256: 'x', user: 'alice', role }
-    const ofFirst = { file: 'a.ndjson', sudoUser: undefined, records: 3 }
-    const ofSecond = { file: '-', sudoUser: 'bob', records: 2 }
-    const [version] = await tested.history(anId(1))
-    assert.deepEqual(first, {
-      ...shared,
-      ...ofFirst,
-      added: 2,
-      changed: 0,
-      unchanged: 1,
-      importedAt: version?.storedAt,
-    })
-    assert.deepEqual(second, {
-      ...shared,
-      ...ofSecond,
-      added: 0,
-      changed: 1,
-      unchanged: 1,
-      importedAt: version?.replacedAt,
-    })
   })
 
   test('keeps every replaced version and the times when it was in force', async () => {

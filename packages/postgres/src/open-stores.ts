@@ -1,10 +1,9 @@
-import { openBackground, openOnce, type ServerAddress } from '@bursar/base'
+import { openOnce, type ServerAddress } from '@bursar/base'
 import { resources } from '@bursar/contract'
 import {
   type AuditDeps,
   findShared,
   type OpenedStores,
-  openImports,
   openRecordReads,
   openSpoolsOf,
   type RecordReads,
@@ -18,7 +17,6 @@ import {
 import { withPrimary } from './cluster/with-primary.ts'
 import { dialect } from './dialect.ts'
 import { openPostgresFeeQuotes } from './fee-quotes.ts'
-import { openImportLock } from './import/import-lock.ts'
 import { openPostgresAudit } from './open-postgres-audit.ts'
 import { openPostgresCredentials } from './open-postgres-credentials.ts'
 import { openOperatorServers, openServiceSessions, type PostgresSessions } from './open-sessions.ts'
@@ -90,18 +88,6 @@ function postgresStores(
   const quotes = openOnce(() =>
     openPostgresFeeQuotes({ customers, operator, withinMs: sources.config.databaseTimeoutMs }),
   )
-  const { background = openBackground(), log } = sources
-  const registering = ingest ?? operator ?? customers
-  const imports = openOnce(() =>
-    openImports({
-      ...rowsOf(registering),
-      write: rowsOf(registering).rows,
-      dialect,
-      background,
-      log,
-      lock: openImportLock(registering),
-    }),
-  )
   const reads = (): RecordReads => ({
     ...openRecordReads(rowsOf(ingest ?? operator ?? customers), dialect),
     close: async () => {},
@@ -119,7 +105,6 @@ function postgresStores(
     records: records.open,
     credentials: credentials.open,
     quotes: quotes.open,
-    imports: imports.open,
     reads,
     sandbox: undefined,
     claimIssuer: customers.claimIssuer,
@@ -128,7 +113,6 @@ function postgresStores(
     confirmIntact: () => {},
     close: async () => {
       await records.close()
-      await imports.close()
       await audit.close()
       await credentials.close()
       await quotes.close()

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import { openLog } from '@bursar/base'
+import { countsOf } from '@bursar/intake'
 import { CustomersLocked, type Store } from '@bursar/records'
 import { orderFaults, readOrder } from '../../../test/support/change-order.ts'
 import { openPostgresTestStore, openTestOperator } from '../../../test/support/record-store.ts'
@@ -66,12 +67,18 @@ const isWaiting = async (count: number) =>
 const sha256 = async () => ''
 const file = { file: 'held.ndjson', sha256, user: 'test', sudoUser: undefined }
 
-/** Keeps the merge of a file open until it is released: it waits to write its journal. */
+/** Keeps the merge of a file open until it is released: it waits to write its row. */
 async function holdImport(records: readonly object[], options: { takeOver?: boolean } = {}) {
-  const blocker = connectTo(tested.database.superuserUrl)
-  await blocker.execute('begin; lock table bursar.import_journal in access exclusive mode')
   const kind = 'address' in (records[0] ?? {}) ? 'deposit-addresses' : 'fiat-accounts'
-  const report = tested.take(kind, records, { origin: file, ...options })
+  const entry = { kind, importer: { clientId: 'test' }, boundTo: undefined }
+  const { row } = await tested.store.imports.begin(entry)
+  const blocker = connectTo(tested.database.superuserUrl)
+  await blocker.execute(`begin; select 1 from bursar.import where id = '${row.id}' for update`)
+  const report = tested.take(kind, records, {
+    origin: file,
+    row: (done) => ({ id: row.id, counts: countsOf(done), digests: undefined, answer: undefined }),
+    ...options,
+  })
   const unblock = async () => blocker.destroy()
   await Promise.race([isWaiting(1), report.finally(unblock)])
   return {
@@ -238,7 +245,7 @@ test('an import with an address of one that fails stores it', async () => {
   await isWaiting(2)
   const failed = assert.rejects(held.report, { name: 'StoreUnavailable' })
   await tested.ask(`select pg_terminate_backend(pid) from pg_stat_activity
-    where datname = current_database() and query like '%import_journal%' and pid <> pg_backend_pid()
+    where datname = current_database() and query like '%update bursar.import%' and pid <> pg_backend_pid()
       and usename = 'bursar_operator'`)
   await failed
   assert.equal((await stored).added, 1)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { asTenant, resources } from '@bursar/contract'
-import { checkStored } from '@bursar/intake'
+import { checkStored, countsOf } from '@bursar/intake'
 import type { Store } from '@bursar/records'
 import { openPostgresTestStore, take } from '../../../test/support/record-store.ts'
 import { aFiatAccount, anId } from '../../../test/support/records.ts'
@@ -24,9 +24,19 @@ async function openHeld(t: TestContext, before: (store: Store) => Promise<unknow
   const store = tested.opened(sealing)
   await take(store, kind, [account(1, 'acme')])
   await before(store)
+  const entry = { kind, importer: { clientId: 'test' }, boundTo: undefined }
+  const { row } = await store.imports.begin(entry)
   const blocker = connectTo(tested.database.superuserUrl)
-  await blocker.execute('begin; lock table bursar.import_journal in access exclusive mode')
-  const importing = take(store, kind, [account(2, 'globex')], { origin })
+  await blocker.execute(`begin; select 1 from bursar.import where id = '${row.id}' for update`)
+  const importing = take(store, kind, [account(2, 'globex')], {
+    origin,
+    row: (report) => ({
+      id: row.id,
+      counts: countsOf(report),
+      digests: undefined,
+      answer: undefined,
+    }),
+  })
   importing.catch(() => {})
   await untilHolds('the import waits', async () => {
     const [row] = await tested.ask(`select count(*) from pg_stat_activity

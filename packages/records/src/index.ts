@@ -54,16 +54,19 @@ export {
 export { readUpdates } from './history/read-update.ts'
 export { readsWork } from './history/reads-work.ts'
 export { searchWork } from './history/search-work.ts'
-export { type ImportLock, LOCK_NUMBER_END, openImports } from './imports/open-imports.ts'
+export { importBegun, importEnded } from './imports/import-statements.ts'
+export { type ImportLock, LOCK_NUMBER_END, type WaitingTransact } from './imports/open-imports.ts'
 export {
   type CountedImports,
   ImportCancelled,
   type ImportCounts,
-  type ImportOutcome,
-  type ImportRegistry,
+  type ImportFailure,
+  type ImportRow,
+  type Imports,
   type ImportsPart,
   type ListedImport,
   type RunningImport,
+  type StoredOutcome,
 } from './imports.ts'
 export { isKeyedInClear } from './integrity/checksum.ts'
 export { startChecksumScan } from './integrity/checksum-scan.ts'
@@ -87,7 +90,6 @@ export {
 export { recordsLimits } from './limits.ts'
 export { PlaceLost } from './lost-places.ts'
 export { otherCustomers } from './merge/conflict-queries.ts'
-export { journalWritten } from './merge/journal.ts'
 export { loadRecords, type StagingArea } from './merge/load-records.ts'
 export { mergeInOrder } from './merge/merge-order.ts'
 export { leaveChanging, mergeStaged } from './merge/merge-staged.ts'
@@ -166,11 +168,9 @@ export {
   type VersionPlace,
 } from './records/history.ts'
 export {
-  AlreadyAnswered,
   type ClientOrigin,
   type FoundFaults,
   type ImportOrigin,
-  type JournalEntry,
   joinFaults,
   type LineFault,
   type LineName,
@@ -178,7 +178,6 @@ export {
   type MergeOptions,
   type MergeOrigin,
   type MergeReport,
-  type NewAnswer,
   noFaults,
   type OnStep,
   type RecordLoad,

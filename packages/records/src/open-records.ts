@@ -7,14 +7,13 @@ import { openCustomerList } from './customers/find-customers.ts'
 import { openRename } from './customers/rename-customer.ts'
 import type { Dialect } from './dialect.ts'
 import { openEraser } from './erasure/erase-records.ts'
+import { type ImportLock, openImports, type WaitingTransact } from './imports/open-imports.ts'
 import { openChecksumScan } from './integrity/checksum-scan.ts'
 import { compareHeld } from './integrity/compare-held.ts'
 import { openDamagedRecords } from './integrity/damaged-records.ts'
 import { intactRecords, type ReadRecords } from './integrity/intact-records.ts'
 import { openOwners } from './integrity/owners.ts'
 import { rowFaults, storedRows } from './integrity/stored-rows.ts'
-import { readJournal } from './merge/journal.ts'
-import { openKeptAnswers } from './merge/kept-answers.ts'
 import { openNoteConsumed } from './merge/note-consumed.ts'
 import { openPutRecords, type PutTransactions } from './merge/put-queue.ts'
 import { clearRecords, countRecords, exportLines } from './records/all-records.ts'
@@ -60,6 +59,11 @@ export type RecordSessions = {
   readonly sealing: Sealing
   readonly puts: PutTransactions
   readonly beginLoad: OperatorRecords['beginLoad']
+  readonly imports: {
+    readonly lock: ImportLock
+    /** By default that of requests. */
+    readonly transact?: WaitingTransact
+  }
   /** The tables that `clear` empties besides those of records. */
   readonly cleared: readonly string[]
 }
@@ -80,7 +84,7 @@ function erasing({ commands, dialect, clock, puts, sealing }: RecordSessions) {
 /** The records over the sessions of an engine. */
 export function openRecords(
   sessions: RecordSessions,
-): Pick<Store, 'customers' | 'operator' | 'damage'> {
+): Pick<Store, 'customers' | 'operator' | 'imports' | 'damage'> {
   const changes = openChangeWatch(sessions.changes, sessions.background)
   const { dialect, clock, requests, commands, seals } = sessions
   const { readPastRow = pastRowReader(requests, dialect) } = sessions
@@ -125,7 +129,6 @@ export function openRecords(
     ...openSearch(requests, dialect, () => indexKeysOf(sessions.sealing)),
     ...openPruner(requests.transact, dialect),
     ...erasing(sessions),
-    findAnswer: openKeptAnswers(requests, dialect, clock),
     changes: openChangeLog(requests, dialect, clock),
     latestChanges: openLatestChanges(requests, dialect),
     eventsOf: (customerId) => readEvents(requests, dialect, customerId, owners.require),
@@ -136,7 +139,6 @@ export function openRecords(
     count: (resource) => countRecords(commands, dialect, resource),
     compareHeld: () => compareHeld(commands, dialect, resources),
     rows,
-    journal: (entriesMax) => readJournal(commands, dialect, entriesMax),
     clear: () => clearRecords(commands.transact, dialect, sessions.cleared),
   }
   return {
@@ -146,6 +148,16 @@ export function openRecords(
       changes,
     },
     operator,
+    imports: openImports({
+      rows: requests.rows,
+      transact: (work) => requests.transact(work),
+      dialect,
+      clock,
+      keyring: sessions.sealing.keyring,
+      background: sessions.background,
+      log: sessions.log,
+      ...sessions.imports,
+    }),
     damage: openChecksumScan(resources, rows, damaged, owners.require),
   }
 }

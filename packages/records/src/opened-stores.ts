@@ -2,7 +2,6 @@ import type { Background, Clock, Config, Logger, Metrics } from '@bursar/base'
 import type { AuditDeps, AuditLog } from './audit.ts'
 import type { CredentialStore } from './credentials.ts'
 import type { FeeQuoteStore } from './fee-quotes.ts'
-import type { ImportRegistry } from './imports.ts'
 import type { RecordReads } from './record-reads.ts'
 import type { Store } from './records.ts'
 import type { SandboxState } from './sandbox-state.ts'
@@ -14,9 +13,7 @@ export type OpenedStores = {
   records(): Store
   credentials(): CredentialStore
   quotes(): FeeQuoteStore
-  /** Sees every customer, so it is for processes that serve the operator. */
-  imports(): ImportRegistry
-  /** Who saw records in full. Sees every customer, as the registry of imports does. */
+  /** Who saw records in full, of every customer. For processes that serve the operator. */
   reads(): RecordReads
   /** The audit log of this process. Opened once, with the keys of the first call. */
   audit(key: AuditDeps['key']): AuditLog

@@ -1,5 +1,6 @@
 import type { ListView, Resource, Tenant, View } from '@bursar/contract'
 import type { ChangeWatch } from './change-watch.ts'
+import type { Imports } from './imports.ts'
 import type { ChecksumScan } from './integrity/checksum-scan.ts'
 import type { HeldFault } from './integrity/compare-held.ts'
 import type { StoredRows } from './integrity/stored-rows.ts'
@@ -20,7 +21,7 @@ import type {
   SearchFound,
   UpdatedRecord,
 } from './records/history.ts'
-import type { JournalEntry, KeptAnswer, LoadOptions, RecordLoad } from './records/import.ts'
+import type { LoadOptions, RecordLoad } from './records/import.ts'
 import type { LatestChange } from './records/latest-change.ts'
 import type { Page, PageRows, Revision, Selection } from './records/page.ts'
 import type { PutOutcome, PutRequest } from './records/put.ts'
@@ -31,6 +32,7 @@ import type { Resealing } from './sealing/reseal.ts'
 export type Store = {
   readonly customers: CustomerRecords
   readonly operator: OperatorRecords
+  readonly imports: Imports
   /** The damaged records that are known, and the search for more. */
   readonly damage: ChecksumScan
   /** Resolves when the store answers; rejects with the reason when it does not. */
@@ -148,12 +150,6 @@ export type OperatorRecords = {
     from: ErasePlace | undefined,
   ): Promise<ErasedPart>
   /**
-   * The answer to an earlier request with an idempotency key. A merge keeps its answer in its
-   * transaction, for a day. A refusal stores nothing and is not kept, since it may be sent again
-   * with success.
-   */
-  findAnswer(clientId: string, key: string): Promise<KeptAnswer | undefined>
-  /**
    * Events of every customer, those of each in their order. Rejects with an EventsUnknown if it
    * cannot go on from the place without a gap.
    */
@@ -174,15 +170,10 @@ export type OperatorRecords = {
     deadline: number,
   ): Promise<void>
   count(resource: Resource): Promise<number>
-  /** The newest entries of the journal of imports, newest first. */
-  journal(entriesMax: number): Promise<readonly JournalEntry[]>
   /** Compares all records with who holds their values, a part at a time. */
   compareHeld(): AsyncIterable<readonly HeldFault[]>
   /** Everything stored of each record, for an integrity check. */
   readonly rows: StoredRows
-  /**
-   * Empties the store. Only the sandbox calls it, for its reset. PostgreSQL keeps the journal of
-   * imports, which no role may shorten.
-   */
+  /** Empties the store. Only the sandbox calls it, for its reset. */
   clear(): Promise<void>
 }

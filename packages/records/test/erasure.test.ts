@@ -6,6 +6,7 @@ import { checkStored } from '@bursar/intake'
 import { describeStore } from '../../../test/support/describe-store.ts'
 import { resourceOf, take } from '../../../test/support/record-store.ts'
 import { aDepositAddress, aFiatAccount, anId, aStatement } from '../../../test/support/records.ts'
+import { testStore } from '../../../test/support/test-database.ts'
 import { testSealing } from '../../../test/support/test-sealing.ts'
 import { inAnHour } from '../../../test/support/until.ts'
 import { fiatAccount } from '../../contract/src/resources/fiat-account.ts'
@@ -237,11 +238,22 @@ describe('an erasure', () => {
   })
 
   test('removes what was answered to the customer’s clients, and leaves other answers', async () => {
-    await tested.ask(`insert into bursar.kept_answer values
-      ('client_acme', 'k', 'f', 'answer', 1), ('client_other', 'k', 'f', 'answer', 1)`)
+    const { imports } = tested.store
+    for (const clientId of ['client_acme', 'client_other']) {
+      const entry = { kind: 'statements', importer: { clientId }, boundTo: undefined }
+      await imports.beginOnce(entry, ['sha'], { key: 'k', request: 'POST' })
+    }
+    const importer = { user: 'ada', sudoUser: undefined, file: 'acme.csv', files: 1 }
+    await imports.begin({ kind: 'statements', importer, boundTo: 'acme' }, ['sha'])
     await erase('acme')
-    const left = await tested.ask('select client_id from bursar.kept_answer')
-    assert.deepEqual(left, [['client_other']])
+    const left = await tested.ask(`select client_id, file, idempotency_key,
+        fingerprint is null, digests is null from bursar.import order by id`)
+    const isNull = testStore === 'sqlite' ? [0, 1] : ['f', 't']
+    assert.deepEqual(left, [
+      ['client_acme', null, null, isNull[1], isNull[1]],
+      ['client_other', null, 'k', isNull[0], isNull[0]],
+      [null, '-', null, isNull[1], isNull[1]],
+    ])
   })
 })
 

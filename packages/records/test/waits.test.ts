@@ -11,7 +11,6 @@ import { countRecords } from '../src/across/count-records.ts'
 import { startAuditReport } from '../src/audit/report-audit.ts'
 import type { AuditLog } from '../src/audit.ts'
 import type { FeeQuoteStore } from '../src/fee-quotes.ts'
-import { openImports } from '../src/imports/open-imports.ts'
 import { timePrefix } from '../src/position.ts'
 import type { Store } from '../src/records.ts'
 import type { Reads } from '../src/session.ts'
@@ -74,40 +73,6 @@ describe('the announcing of consumed fees', () => {
     assert.equal(time.waiting(), 0)
   })
 })
-
-test('an import is written every second, and what has ended in parts that follow soon', async () => {
-  const { runs } = await runsOf(
-    limitNamed('importReportMs') + 2 * limitNamed('importsWrittenRestMs'),
-    (deps) => {
-      let rows = 0
-      const registry = openImports({
-        ...deps,
-        dialect,
-        lock: { hold: async () => 1, release: () => {} },
-        rows: async () => [],
-        write: async ({ text }) => {
-          if (text.includes('insert into') && rows++ % limitNamed('importsWrittenMax') === 0)
-            deps.run()
-          return []
-        },
-      })
-      for (let at = 0; at < 2 * limitNamed('importsWrittenMax') + 1; at += 1) {
-        registry.begin(anImport).end({ state: 'failed', reason: 'over' })
-      }
-      return registry.close
-    },
-  )
-  const every = limitNamed('importReportMs')
-  const rest = limitNamed('importsWrittenRestMs')
-  assert.deepEqual(runs, [every, every + rest, every + 2 * rest])
-})
-
-const anImport = {
-  kind: 'statements',
-  importer: { clientId: 'core' },
-  boundTo: undefined,
-  isDryRun: false,
-} as const
 
 test('the counts of the audit log are written every minute, again after a failure', async () => {
   const { runs, warnings } = await runsOf(2 * limitNamed('auditReportMs'), ({ run, ...deps }) => {

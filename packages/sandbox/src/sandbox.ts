@@ -65,7 +65,6 @@ const consoleClients: readonly ConsoleClient[] = Object.entries({
 async function resetSandbox(parts: ServiceParts): Promise<object> {
   await parts.store.operator.clear()
   await parts.quotes.operator.clear()
-  await parts.imports().clear()
   await fillRecords(parts)
   await fillClients(parts)
   return { records: await countRecords(parts) }

@@ -1,13 +1,7 @@
 import type { Background, Clock, Config, Keyring, Logger, Recorder } from '@bursar/base'
 import type { Interfere, Route } from '@bursar/contract'
 import type { GuessLimiter, OAuth } from '@bursar/oauth'
-import type {
-  CredentialStore,
-  FeeQuoteStore,
-  ImportRegistry,
-  SandboxState,
-  Store,
-} from '@bursar/records'
+import type { CredentialStore, FeeQuoteStore, SandboxState, Store } from '@bursar/records'
 import type { PageClient } from './documents/api-page/api-page.ts'
 import type { ConsoleClient } from './documents/console/console-page.ts'
 import type { UnsentAnswers } from './server/connections/unsent-answers.ts'
@@ -36,8 +30,6 @@ export type ServiceParts = {
   readonly store: Store
   readonly credentials: CredentialStore
   readonly quotes: FeeQuoteStore
-  /** For a process that serves the operator. */
-  readonly imports: () => ImportRegistry
   readonly keyring: Keyring
   readonly config: Config
   readonly clock: Clock

@@ -16,7 +16,7 @@ import type {
   ChangeWatch,
   CountedImports,
   FeeQuoteStore,
-  ImportRegistry,
+  Imports,
   Store,
 } from '@bursar/records'
 
@@ -35,7 +35,7 @@ export type GaugeDeps = {
   readonly stored:
     | {
         readonly quotes: Pick<FeeQuoteStore['operator'], 'countOpen'>
-        readonly imports: () => Pick<ImportRegistry, 'count'>
+        readonly imports: Pick<Imports, 'count'>
       }
     | undefined
   readonly audit: Pick<AuditLog, 'depth'>
@@ -123,16 +123,13 @@ function countStored({ metrics, stored }: Pick<GaugeDeps, 'metrics' | 'stored'>)
   const stops = [
     metrics.gauge('bursar_open_quotes', () => (open === undefined ? [] : [[{}, open]])),
     metrics.gauge('bursar_imports', () =>
-      counted.map(({ state, waitsFor, imports: count }) => [
-        { state, waits_for: waitsFor ?? 'nothing' },
-        count,
-      ]),
+      counted.map(({ state, imports: count }) => [{ state }, count]),
     ),
   ]
   return {
     count: async () => {
       open = await quotes.countOpen()
-      counted = await imports().count()
+      counted = await imports.count()
     },
     stop: () => {
       for (const stop of stops) stop()

@@ -1,5 +1,6 @@
-import type { Background, Logger } from '@bursar/base'
+import type { Background, Config, Logger } from '@bursar/base'
 import { type FeeQuoteStore, type Store, startChecksumScan } from '@bursar/records'
+import { startForgetImports } from './works/forget-imports.ts'
 import { startAnnouncing } from './works/withdrawal-fees/announce-consumed.ts'
 import { startQuoteSweep } from './works/withdrawal-fees/sweep-quotes.ts'
 
@@ -7,6 +8,7 @@ type JobDeps = {
   readonly store: Store
   readonly quotes: FeeQuoteStore
   readonly servesOperator: boolean
+  readonly config: Pick<Config, 'importRetentionDays'>
   readonly log: Logger
   readonly background: Background
 }
@@ -16,11 +18,12 @@ type JobDeps = {
  * sees all customers. `announceSoon` announces the fees that were just consumed.
  */
 export function startStoreJobs(deps: JobDeps, opened: AsyncDisposableStack) {
-  const { store, quotes, servesOperator, log, background } = deps
+  const { store, quotes, servesOperator, config, log, background } = deps
   const jobs = { log, background }
   opened.defer(startChecksumScan({ ...jobs, scan: store.damage, scans: servesOperator }))
   if (!servesOperator) return { announceSoon: () => {} }
   opened.defer(startQuoteSweep({ ...jobs, quotes }))
+  opened.defer(startForgetImports({ ...jobs, config, imports: store.imports }))
   const { announceSoon, stop } = startAnnouncing({ ...jobs, quotes, store })
   opened.defer(stop)
   return { announceSoon }

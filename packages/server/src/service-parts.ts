@@ -100,9 +100,9 @@ export async function openStores(parts: Given & Measured, closing: AsyncDisposab
   const stores = await openServiceStores(parts)
   closing.defer(stores.close)
   const [store, credentials, quotes] = [stores.records(), stores.credentials(), stores.quotes()]
-  const { imports, watch, sandbox, servesOperator } = stores
+  const { watch, sandbox, servesOperator } = stores
   const keyring = await stores.keyring(credentials)
-  return { stores, store, credentials, quotes, keyring, imports, watch, sandbox, servesOperator }
+  return { stores, store, credentials, quotes, keyring, watch, sandbox, servesOperator }
 }
 
 type WithStores = Given & Measured & ReturnOf<typeof openStores>
@@ -184,8 +184,8 @@ export function openIntake(
 }
 
 export function startGauges(parts: Opened, closing: AsyncDisposableStack) {
-  const { measured, servesOperator, quotes, imports } = parts
-  const stored = servesOperator ? { quotes: quotes.operator, imports } : undefined
+  const { measured, servesOperator, quotes, store } = parts
+  const stored = servesOperator ? { quotes: quotes.operator, imports: store.imports } : undefined
   if (measured.read !== undefined) closing.defer(startServiceGauges({ ...parts, stored }))
   return {}
 }
@@ -225,7 +225,7 @@ export function composeRoutes(parts: Opened) {
   }
   const working = { ...parts, reserveAnswer: parts.unsent.reserve }
   const operatorRoutes = () => {
-    const works = operatorWorks({ ...working, imports: stores.imports(), reads: stores.reads() })
+    const works = operatorWorks({ ...working, imports: parts.store.imports, reads: stores.reads() })
     return routesOf(ingestOperations, works, operator)
   }
   const url = () => late.url

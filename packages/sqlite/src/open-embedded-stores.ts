@@ -12,7 +12,6 @@ import { openWriteProbe } from './files/write-probe.ts'
 import { appliedAt } from './migrate.ts'
 import { openSqliteAudit, openSqliteRecordReads } from './open-sqlite-audit.ts'
 import { openSqliteCredentials } from './open-sqlite-credentials.ts'
-import { openSqliteImports } from './open-sqlite-imports.ts'
 import { openSqliteStore } from './open-sqlite-store.ts'
 import { openSandboxState } from './sandbox/open-sandbox-state.ts'
 import { openThreadWriter } from './thread/file-writer.ts'
@@ -49,11 +48,6 @@ export function openEmbeddedStores(sources: SealedDeps, mode: EmbeddedMode): Ope
   const quotes = openOnce(() =>
     noting(credentialsPath, (path) => openSqliteFeeQuotes(path, clock, metrics, served())),
   )
-  const imports = openOnce(() =>
-    noting(credentialsPath, (path) =>
-      openSqliteImports(path, { clock, background, log, served: served() }),
-    ),
-  )
   const reads = openOnce(() => noting(credentialsPath, openSqliteRecordReads))
   const sandbox = openOnce(() => openSandboxState(paths, clock, sealing))
   const probe = openWriteProbe(credentialsPath, (work, deadline) =>
@@ -75,7 +69,6 @@ export function openEmbeddedStores(sources: SealedDeps, mode: EmbeddedMode): Ope
     records: records.open,
     credentials: credentials.open,
     quotes: quotes.open,
-    imports: imports.open,
     reads: reads.open,
     audit: audit.open,
     schemaSteps: async () => [recordsPath, credentialsPath].flatMap(appliedAt),
@@ -87,7 +80,6 @@ export function openEmbeddedStores(sources: SealedDeps, mode: EmbeddedMode): Ope
     confirmIntact: files.confirm,
     close: async () => {
       await watch?.stop()
-      await imports.close()
       await reads.close()
       await audit.close()
       await sandbox.close()

@@ -17,6 +17,7 @@ import { guarded, integrityFaults, openFurther } from './database.ts'
 import { dialect } from './dialect.ts'
 import { emptyLog, hasAbandonedLog } from './files/write-ahead-log.ts'
 import { beginImport } from './import/import-connection.ts'
+import { afterMerges, isLockHeld, openImportLock } from './import/import-lock.ts'
 import { openMigrated } from './migrate.ts'
 import { customerRecords } from './records/customer-records.ts'
 import { changesOf } from './records/look-for-changes.ts'
@@ -46,6 +47,7 @@ export function openSqliteStore(
 ): Store {
   const db = openMigrated(path, 'records')
   db.exec(`pragma cache_size = ${-limits.storeCacheBytes / 1024}`)
+  db.function('import_lock_is_held', (number) => (isLockHeld(path, Number(number)) ? 1 : 0))
   const cached = statementCache((sql) => db.prepare(sql))
   const tidying = background.start('empty-write-ahead-log', async () => {
     if (hasAbandonedLog(db, path)) await writer.open().emptyLog()
@@ -76,7 +78,8 @@ export function openSqliteStore(
     readSnapshot: (read) => read(reads),
     puts: putsOver(() => writer.open().transact),
     beginLoad: (resource, options) => beginImport(path, resource, { clock, seals, ...options }),
-    cleared: ['origin', 'kept_answer', 'import_journal'],
+    cleared: ['origin', 'import'],
+    imports: { lock: openImportLock(path), transact: afterMerges(transact) },
   })
   return {
     ...records,
@@ -87,6 +90,7 @@ export function openSqliteStore(
     integrityFaults: async () => integrityFaults(db),
     close: async () => {
       records.customers.changes.stop()
+      records.imports.close()
       tidying.stop()
       // An export may have kept an import from emptying the log.
       if (hasAbandonedLog(db, path)) emptyLog(db)

@@ -34,20 +34,12 @@ test('a server writes its files over the connections of threads alone', async (t
     body: JSON.stringify(aStatement({ id: anId(900) })),
   })
   assert.equal(put.status, 201)
-  const imports = parts.imports()
+  const { imports } = parts.store
   const importer = { clientId: 'core' }
-  const running = imports.begin({
-    kind: 'statements',
-    importer,
-    boundTo: undefined,
-    isDryRun: false,
-  })
-  await imports.written()
-  assert.equal((await imports.cancel(running.id, undefined)).outcome, 'cancelling')
-  running.end({ state: 'cancelled', reason: 'the import was cancelled' })
-  await imports.written()
+  const running = await imports.begin({ kind: 'statements', importer, boundTo: undefined })
+  assert.equal((await imports.cancel(running.row.id, undefined)).outcome, 'cancelling')
+  await running.fail({ state: 'cancelled', reason: 'the import was cancelled' })
   assert.equal((await imports.count()).length, 1)
-  await imports.clear()
   assert.equal((await service.call('/readyz', { as: null })).status, 200)
   assert.deepEqual(written, [])
 })

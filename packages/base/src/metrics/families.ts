@@ -113,24 +113,8 @@ export const families = {
   bursar_open_quotes: gauge('max', 'Guaranteed fees that are neither consumed nor expired.', {}),
   bursar_imports: gauge(
     'max',
-    'Imports that run, by state and by what they wait for, and those that ended in the last hour.',
-    {
-      state: [
-        'receiving',
-        'waiting',
-        'reading',
-        'checking',
-        'merging',
-        'stored',
-        'checked',
-        'answered_before',
-        'refused',
-        'failed',
-        'cancelled',
-        'lost',
-      ],
-      waits_for: ['nothing', 'slot', 'session', 'store_lock', 'customer_lock'],
-    },
+    'Imports that run, by state, and those that ended in the last hour. Some records of one in stored_in_part were rejected.',
+    { state: ['running', 'stored', 'stored_in_part', 'refused', 'cancelled', 'lost'] },
   ),
   bursar_token_requests_total: counter('Requests for an access token, by outcome.', {
     outcome: [

@@ -202,6 +202,10 @@ export const settings = {
     env: 'BURSAR_AUDIT_RETENTION_DAYS',
     meaning: 'How long `audit prune` keeps lines of the audit log, in days: five years.',
   }),
+  importRetentionDays: integer(400, 1, 36_525, {
+    env: 'BURSAR_IMPORT_RETENTION_DAYS',
+    meaning: 'How long the row of an import is kept, in days: more than a year.',
+  }),
   console: flag(false, {
     env: 'BURSAR_CONSOLE',
     meaning: 'Serve the console at `/console` (docs/console.md). A sandbox always does.',

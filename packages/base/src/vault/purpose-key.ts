@@ -11,6 +11,7 @@ export const purposes = [
   'customer-key',
   'name-index',
   'customer-number',
+  'import',
 ] as const
 export type Purpose = (typeof purposes)[number]
 

@@ -2,11 +2,11 @@ import type { Readable } from 'node:stream'
 import { systemTime } from '@bursar/base'
 import { resourceOf } from '@bursar/contract'
 import {
+  countsOf,
+  failureOfError,
+  failureOfReport,
   type ImportReport,
   importFiles,
-  notesOf,
-  outcomeOfError,
-  outcomeOfReport,
   recordRules,
 } from '@bursar/intake'
 import { ImportCancelled } from '@bursar/records'
@@ -23,7 +23,6 @@ import { CommandFailed, type Output } from '../output.ts'
 import { openInterruption } from '../processes/interruption.ts'
 import { operatingUser } from '../processes/operating-user.ts'
 import { type CreateOption, noCreateOption, withAudit } from '../with-stores.ts'
-import { importListCommand } from './list.ts'
 import { type Inputs, openInputs, openRejects, type Rejects } from './open-inputs.ts'
 import { printReport } from './print-report.ts'
 import { openProgress } from './progress.ts'
@@ -45,60 +44,55 @@ type ImportOptions = CommonOptions &
   }
 
 export function importCommand(output: Output, stdin: Readable): Command {
-  return (
-    newCommand('import', 'Import files of records, all of them or nothing.', [
-      'import fiat-accounts examples/records/fiat-accounts.ndjson --dry-run',
-      'import statements - --customer northwind < statements.ndjson',
-      'import fiat-accounts accounts.ndjson --expect 1200',
-    ])
-      .addArgument(kindArgument())
-      .argument(
-        '<file...>',
-        'NDJSON (- is stdin), JSON array or CSV, by extension; also with .gz. A quoted pattern is every file that it matches.',
-      )
-      .option(
-        '--customer <id>',
-        'The customer of records that name none. A record of another customer is refused.',
-      )
-      .option('--dry-run', 'Check everything and change nothing.')
-      .option('--allow-older', 'Accept records that are older than the stored ones.')
-      .option(
-        '--take-over',
-        'Take ids, addresses and memos from the records of other customers, and withdraw those records.',
-      )
-      .addOption(
-        oneOf(
-          new Option(
-            '--on-error <what>',
-            'What to do with a record that has a fault: refuse everything, or skip the record and write it to a file of rejected records.',
-          ).default('refuse'),
-          ['refuse', 'skip'],
-        ),
-      )
-      .option('--rejects <folder>', 'The folder of that file (default: that of the input).')
-      .option('--rejects-max <number>', 'Store nothing if more records are rejected.', readCount)
-      .option(
-        '--delimiter <character>',
-        'What separates the cells of CSV; tab is one.',
-        readDelimiter,
-      )
-      .option('--null <text>', 'The cell of CSV that means null, or an absent member.')
-      .option('--expect <number>', 'Refuse another number of records.', readCount)
-      .option(
-        '--sha256 <hex>',
-        'Refuse a file with another checksum, which sha256sum prints.',
-        readHash,
-      )
-      .option('--allow-empty', 'Accept a file without a record.')
-      .option(...noCreateOption)
-      // The options of `import list` are its own only if those of `import` end before a command.
-      .enablePositionalOptions()
-      .addCommand(importListCommand(output))
-      .action(async (kind: string, files: string[], options: ImportOptions, command: Command) => {
-        refuseUsage(command, usageFault(files, options))
-        await runImport(kind, files, options, { command, output, stdin })
-      })
-  )
+  return newCommand('import', 'Import files of records, all of them or nothing.', [
+    'import fiat-accounts examples/records/fiat-accounts.ndjson --dry-run',
+    'import statements - --customer northwind < statements.ndjson',
+    'import fiat-accounts accounts.ndjson --expect 1200',
+  ])
+    .addArgument(kindArgument())
+    .argument(
+      '<file...>',
+      'NDJSON (- is stdin), JSON array or CSV, by extension; also with .gz. A quoted pattern is every file that it matches.',
+    )
+    .option(
+      '--customer <id>',
+      'The customer of records that name none. A record of another customer is refused.',
+    )
+    .option('--dry-run', 'Check everything and change nothing.')
+    .option('--allow-older', 'Accept records that are older than the stored ones.')
+    .option(
+      '--take-over',
+      'Take ids, addresses and memos from the records of other customers, and withdraw those records.',
+    )
+    .addOption(
+      oneOf(
+        new Option(
+          '--on-error <what>',
+          'What to do with a record that has a fault: refuse everything, or skip the record and write it to a file of rejected records.',
+        ).default('refuse'),
+        ['refuse', 'skip'],
+      ),
+    )
+    .option('--rejects <folder>', 'The folder of that file (default: that of the input).')
+    .option('--rejects-max <number>', 'Store nothing if more records are rejected.', readCount)
+    .option(
+      '--delimiter <character>',
+      'What separates the cells of CSV; tab is one.',
+      readDelimiter,
+    )
+    .option('--null <text>', 'The cell of CSV that means null, or an absent member.')
+    .option('--expect <number>', 'Refuse another number of records.', readCount)
+    .option(
+      '--sha256 <hex>',
+      'Refuse a file with another checksum, which sha256sum prints.',
+      readHash,
+    )
+    .option('--allow-empty', 'Accept a file without a record.')
+    .option(...noCreateOption)
+    .action(async (kind: string, files: string[], options: ImportOptions, command: Command) => {
+      refuseUsage(command, usageFault(files, options))
+      await runImport(kind, files, options, { command, output, stdin })
+    })
 }
 
 function usageFault(files: readonly string[], options: ImportOptions): string | undefined {
@@ -158,27 +152,33 @@ async function importInputs(
     const progress = openProgress(inputs, output)
     const user = operatingUser()
     const isDryRun = options.dryRun === true
-    const imports = stores.imports()
-    const running = imports.begin({
-      kind: resource.kind,
-      importer: { ...user, file: inputs.files[0]?.name ?? '-', files: inputs.files.length },
-      boundTo: options.customer,
-      isDryRun,
-    })
+    const { imports } = stores.records()
+    progress.enter('store_lock')
+    const running = isDryRun
+      ? undefined
+      : await imports.begin({
+          kind: resource.kind,
+          importer: { ...user, file: inputs.files[0]?.name ?? '-', files: inputs.files.length },
+          boundTo: options.customer,
+        })
+    progress.enter('checking')
     interruption.beforeExit(
       () => {
         progress.stop()
         rejects?.discard()
       },
       (signal) => {
-        running.end({ state: 'cancelled', reason: `stopped by ${signal}; nothing was changed` })
-        return Promise.all([imports.written(), audited.cancelled()]).then(() => {})
+        const reason = `stopped by ${signal}; nothing was changed`
+        const written = running?.fail({ state: 'cancelled', reason })
+        return Promise.allSettled([written, audited.cancelled()]).then(() => {})
       },
     )
-    running.signal.addEventListener('abort', () => {
+    running?.signal.addEventListener('abort', () => {
       for (const { stop } of inputs.files) stop()
     })
-    const notes = notesOf(running)
+    /** Of the files that were read to their end. */
+    const digestsOf = ({ files }: Pick<ImportReport, 'files'>) =>
+      files.flatMap(({ sha256 }) => (sha256 === undefined ? [] : (running?.digestOf(sha256) ?? [])))
     const isCompressed = inputs.paths.some((path) => path.endsWith('.gz'))
     try {
       const files = inputs.files.map(({ entries, blankRows, name, sha256 }) => {
@@ -197,31 +197,33 @@ async function importInputs(
         },
         rules: recordRules(config),
         fileBytes: isCompressed ? undefined : inputs.bytesTotal,
-        onStep: (step) => {
-          notes.onStep(step)
-          progress.enter(step)
-        },
-        onProgress: (records) => {
-          notes.onProgress(records)
-          progress.update(records)
-        },
+        onStep: progress.enter,
+        onProgress: progress.update,
         onMerge: isDryRun ? undefined : interruption.changesBegin,
         reject: rejects?.add,
-        signal: running.signal,
+        signal: running?.signal,
+        row:
+          running &&
+          ((done) => ({
+            id: running.row.id,
+            counts: countsOf(done),
+            digests: digestsOf(done),
+            answer: undefined,
+          })),
       })
-      const outcome = outcomeOfReport(report, isDryRun)
-      running.end(outcome)
-      const { id } = running
       const refused = report.faultCount > 0
+      if (refused) await running?.fail(failureOfReport(report), digestsOf(report))
+      running?.end()
       audited.note({
         kind: resource.kind,
-        ids: [id],
+        ids: running === undefined ? [] : [running.row.id],
         refused,
-        ...('counts' in outcome && { counts: outcome.counts }),
+        ...(!refused && { counts: countsOf(report) }),
       })
       return report
     } catch (error) {
-      running.end(outcomeOfError(error))
+      // The error tells more, and a row that cannot be written now is lost, which is true too.
+      await running?.fail(failureOfError(error)).catch(() => {})
       throw error instanceof ImportCancelled ? new CommandFailed(error.message) : error
     } finally {
       progress.stop()

@@ -1,5 +1,5 @@
 import { counted, systemTime } from '@bursar/base'
-import { isWaitCode, waitCodes } from '@bursar/contract'
+import { isWaitCode, waitMeanings } from '@bursar/contract'
 import type { OnStep } from '@bursar/records'
 import cliProgress from 'cli-progress'
 import type { Output } from '../output.ts'
@@ -30,7 +30,7 @@ export function openProgress(extent: Extent, { tell }: Pick<Output, 'tell'>): Pr
     enter: (step) => {
       endWait()
       endWait = isWaitCode(step)
-        ? systemTime.after(WAIT_TOLD_AFTER_MS, () => tell(`waiting: ${waitCodes[step]}`))
+        ? systemTime.after(WAIT_TOLD_AFTER_MS, () => tell(`waiting: ${waitMeanings[step]}`))
         : () => {}
     },
     stop: () => {

@@ -38,7 +38,6 @@ const shownOptions = new Set([
   'revoke',
   'sandbox',
   'scope',
-  'sha256',
   'takeOver',
   'before',
 ])

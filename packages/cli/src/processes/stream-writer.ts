@@ -19,7 +19,7 @@ const limits = limitsOf({
 
 /**
  * The process of a writer. It stores streams, one after the other, that the serving process has
- * received. It ends with the serving process, without which it commits nothing.
+ * received. It ends with the serving process.
  */
 export function runStreamWriter(): void {
   setPriority(limits.writerPriority)
@@ -27,12 +27,8 @@ export function runStreamWriter(): void {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
   process.once('disconnect', () => process.exit())
   let open: (() => Promise<Opened>) | undefined
-  let stopping = new AbortController()
-  let commits = Promise.withResolvers<void>()
   const keys = askForKeys((request) => process.send?.(request))
   const run = async (job: StreamJob): Promise<void> => {
-    stopping = new AbortController()
-    commits = Promise.withResolvers<void>()
     const answer = await report(job).catch(failureOf)
     process.send?.(answer)
   }
@@ -44,18 +40,14 @@ export function runStreamWriter(): void {
       report: await importStream(job, {
         store: stores.records(),
         rules: recordRules(config),
-        signal: stopping.signal,
         tell: (progress) => process.send?.(progress),
-        mayCommit: () => commits.promise,
       }),
     }
   }
   process.on('message', (message: ToWriter) => {
     if ('config' in message) open = openingOnce(message.config, keys.source)
     else if ('number' in message) keys.answered(message)
-    else if ('job' in message) void run(message.job)
-    else if (message.order === 'commit') commits.resolve()
-    else stopping.abort(new Error('the stream was ended'))
+    else void run(message.job)
   })
 }
 

@@ -7,10 +7,10 @@ import {
   type MergeOptions,
   type MergeOrigin,
   type MergeReport,
-  type NewAnswer,
   noFaults,
   recordsLimits,
   type Store,
+  type StoredOutcome,
 } from '@bursar/records'
 import { recordCheck } from '../check.ts'
 import type { Entry } from '../entry.ts'
@@ -32,9 +32,9 @@ const limits = limitsOf({
 })
 
 export type ImportOptions = StageOptions &
-  Pick<MergeOptions, 'onStep' | 'beforeCommit'> & {
-    /** The answer to keep in the transaction of the merge. */
-    readonly answering?: ((report: ImportReport) => NewAnswer) | undefined
+  Pick<MergeOptions, 'onStep'> & {
+    /** What the row of the import gets in the transaction of the merge. */
+    readonly row?: ((report: ImportReport) => StoredOutcome) | undefined
   }
 
 /** `file` is the number of the fault's file, where there are several. */
@@ -84,7 +84,7 @@ export async function importFiles(
   inputs: readonly InputFile[],
   options: ImportOptions,
 ): Promise<ImportReport> {
-  const { dryRun, allowOlder, takeOver, answering, isInServer = false, reject, signal } = options
+  const { dryRun, allowOlder, takeOver, row, isInServer = false, reject, signal } = options
   const names = inputs.map(({ origin }) =>
     origin !== undefined && 'file' in origin ? origin.file : '-',
   )
@@ -133,7 +133,7 @@ export async function importFiles(
     const origins = inputs.flatMap(({ origin }, at) =>
       origin === undefined
         ? []
-        : [mergeOrigin(origin, files[at], lines.numberOf({ file: at, line: 0 }))],
+        : [{ from: originOf(origin), linesBefore: lines.numberOf({ file: at, line: 0 }) }],
     )
     const complete = (ofMerge: MergeReport): ImportReport => {
       const rejected = files.reduce((sum, file) => sum + file.rejected, 0)
@@ -147,8 +147,7 @@ export async function importFiles(
       allowOlder,
       takeOver,
       onStep: options.onStep,
-      beforeCommit: options.beforeCommit,
-      answering: answering && ((ofMerge) => answering(complete(ofMerge))),
+      row: row && ((ofMerge) => row(complete(ofMerge))),
       origins: origins.length === inputs.length ? origins : undefined,
       reject:
         reject &&
@@ -166,13 +165,10 @@ export async function importFiles(
   }
 }
 
-const mergeOrigin = (
-  origin: InputOrigin,
-  staged: Staged | undefined,
-  linesBefore: number,
-): MergeOrigin => ({
-  from: 'clientId' in origin ? origin : { ...origin, sha256: staged?.sha256 ?? '' },
-  linesBefore,
-})
+function originOf(origin: InputOrigin): MergeOrigin['from'] {
+  if ('clientId' in origin) return origin
+  const { file, user, sudoUser } = origin
+  return { file, user, sudoUser }
+}
 
 const nothing = { added: 0, changed: 0, unchanged: 0 } as const

@@ -43,14 +43,12 @@ export type InputFile = {
   /** How many rows without a record were skipped. For after the last entry. */
   readonly blankRows?: () => number
   readonly entries: AsyncIterable<Entry>
-  /** Who imports it. Without it, the journal gets no entry. */
+  /** Who imports it. */
   readonly origin?: InputOrigin | undefined
 }
 
 /** The checksum is known when all of the file was read. */
-export type InputOrigin =
-  | ClientOrigin
-  | (Omit<ImportOrigin, 'sha256'> & { readonly sha256: () => Promise<string> })
+export type InputOrigin = ClientOrigin | (ImportOrigin & { readonly sha256: () => Promise<string> })
 
 export type Staging = {
   readonly load: RecordLoad

@@ -5,23 +5,17 @@ import {
   type OperatorWork,
   problem,
 } from '@bursar/contract'
-import {
-  doing,
-  type ImportRegistry,
-  type ImportsPart,
-  positionId,
-  positionOf,
-} from '@bursar/records'
+import { doing, type Imports, type ImportsPart, positionId, positionOf } from '@bursar/records'
 import { describeImport } from '../describe-import.ts'
 
-/** The works over the registry of imports. */
+/** The works over the imports. */
 type ImportWorks = {
   readonly list: OperatorWork
   readonly get: OperatorWork
   readonly cancel: OperatorWork
 }
 
-export function importWorks(imports: ImportRegistry): ImportWorks {
+export function importWorks(imports: Imports): ImportWorks {
   return {
     list: async (input) => {
       const importsMax = Number(input.parameters.get('limit') ?? contractLimits.pageSizeDefault)

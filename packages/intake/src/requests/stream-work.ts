@@ -1,27 +1,26 @@
-import { createHash } from 'node:crypto'
 import { limitsOf } from '@bursar/base'
 import {
   type Deed,
   type OperatorInput,
   type OperatorWork,
-  type Problem,
+  Problem,
   problem,
   type Resource,
   type WorkAnswer,
 } from '@bursar/contract'
 import {
-  AlreadyAnswered,
   DeedFailed,
   ImportCancelled,
-  type ImportOutcome,
-  type ImportRegistry,
+  type Imports,
   NothingChanged,
   type RunningImport,
   type Spools,
+  StoreDamaged,
   StoreUnavailable,
 } from '@bursar/records'
-import { notesOf, outcomeOfError, outcomeOfReport } from '../note-import.ts'
-import { type StreamJob, type StreamProgress, storedOf } from '../writer/stream-job.ts'
+import type { ImportReport } from '../files/import-file.ts'
+import { countsOf, failureOfError, failureOfReport } from '../note-import.ts'
+import { type StreamJob, storedOf } from '../writer/stream-job.ts'
 import type { Writers } from '../writer/writers.ts'
 import { type ReceivedBody, receiveBody } from './receive-body.ts'
 import { allowedBy, type RecordDeps, refused } from './record-works.ts'
@@ -37,84 +36,123 @@ export type StreamDeps = RecordDeps & {
   readonly gate: StreamGate
   readonly spools: Pick<Spools, 'openReceived'>
   readonly writers: Writers
-  readonly imports: Pick<ImportRegistry, 'begin'>
+  readonly imports: Pick<Imports, 'begin' | 'beginOnce'>
 }
 
 /**
- * The work that stores a stream of records. It receives all of the stream into a file. Then a
- * process apart reads, checks and merges it. The work ends when the client leaves, or when somebody
- * cancels it.
+ * The work that stores a stream of records. It receives all of the stream into a file, and writes
+ * the row of the import. Then a process apart reads, checks and merges the records. It is killed
+ * when the client leaves or loses its right, or somebody cancels the import. The row tells what the
+ * process has done by then.
  */
 export const streamWork =
   (resource: Resource, deps: StreamDeps): OperatorWork =>
   async (input) => {
-    const { clientId, boundTo } = input.caller
     const key = idempotencyKey(input)
     deps.foreign.requireFew(input.caller)
     allowedBy(input)
-    const running = deps.imports.begin({
-      kind: resource.kind,
-      importer: { clientId },
-      boundTo: boundTo ?? undefined,
-      isDryRun: false,
-    })
-    let ended: ImportOutcome | undefined
-    // The first call counts.
-    const end = (outcome: ImportOutcome) => {
-      running.end(outcome)
-      ended ??= outcome
+    const { request, right, caller } = input
+    const deed = { action: 'import', kind: resource.kind } as const
+    const left = AbortSignal.any([request.left(), right.signal()])
+    const receiveAndStore = async () => {
+      const file = deps.spools.openReceived()
+      try {
+        const body = await receiveBody(request.content, file, left)
+        return await beginAndStore(resource, deps, { input, deed, left, key, body })
+      } finally {
+        await file.close()
+      }
     }
-    const deed = { action: 'import', kind: resource.kind, ids: [running.id] } as const
-    const { request, right } = input
-    const signal = AbortSignal.any([request.left(), right.signal(), running.signal])
-    const stream = { input, running: { ...running, end }, signal, key }
     try {
-      const answer = await deps.gate.hold(clientId, () => receiveAndStore(resource, deps, stream))
-      return { ...answer, deed: { ...deed, ...(ended && endOf(ended)) } }
+      return await deps.gate.hold(caller.clientId, receiveAndStore)
     } catch (error) {
-      end(outcomeOfError(error))
-      const isUnknown = error instanceof StoreUnavailable && !(error instanceof NothingChanged)
-      const how = isUnknown ? { outcome: 'unknown' as const } : ended && endOf(ended)
-      const cause = error instanceof ImportCancelled ? cancelled(running.id) : error
-      throw new DeedFailed({ ...deed, ...how }, cause)
+      if (error instanceof DeedFailed) throw error
+      throw new DeedFailed({ ...deed, outcome: outcomeOf(error) }, error)
     }
   }
 
-/** What the entry of the audit log says of how an import has ended. */
-function endOf(ended: ImportOutcome): Pick<Deed, 'outcome' | 'counts'> {
-  if ('counts' in ended) return { outcome: 'done', counts: ended.counts }
-  return { outcome: ended.state === 'answered_before' ? 'done' : ended.state }
+type ReceivedStream = {
+  readonly input: OperatorInput
+  readonly deed: Deed
+  readonly left: AbortSignal
+  readonly key: string | undefined
+  readonly body: ReceivedBody
 }
+
+async function beginAndStore(
+  resource: Resource,
+  deps: StreamDeps,
+  { input, left, key, body, ...stream }: ReceivedStream,
+): Promise<WorkAnswer> {
+  const { caller, request } = input
+  const boundTo = caller.boundTo ?? undefined
+  const entry = { kind: resource.kind, importer: { clientId: caller.clientId }, boundTo }
+  // Another kind or query is another request too.
+  const sent = `${request.method} ${request.path}?${request.rawQuery} ${body.sha256}`
+  const begun =
+    key === undefined
+      ? await deps.imports.begin(entry, [body.sha256], left)
+      : await deps.imports.beginOnce(entry, [body.sha256], { key, request: sent }, left)
+  if ('is' in begun) {
+    if (begun.is === 'running')
+      throw problem('conflict', 'a request with this Idempotency-Key still runs')
+    if (begun.is === 'another') throw problem('keyReused', KEY_REUSED)
+    return { body: begun.answer, deed: { ...stream.deed, ids: [begun.id], outcome: 'done' } }
+  }
+  const deed = { ...stream.deed, ids: [begun.row.id] }
+  const signal = AbortSignal.any([left, begun.signal])
+  const running = { input, running: begun, signal, keepsAnswer: key !== undefined, body }
+  const run = () => storeStream(resource, deps, running)
+  let report: ImportReport
+  try {
+    report = await deps.gate.store(caller.clientId, signal, run)
+  } catch (error) {
+    const row = await begun.fail(failureOfError(error)).catch((unwritten: unknown) => {
+      throw new DeedFailed({ ...deed, outcome: 'unknown' }, unwritten)
+    })
+    // The process was ended after its commit.
+    if (row.counts !== undefined) return answerOf(row.counts, body, deed)
+    const cause = row.state === 'cancelled' ? cancelled(row.id) : nothingChanged(error)
+    throw new DeedFailed({ ...deed, outcome: outcomeOf(error) }, cause)
+  }
+  if (report.faultCount > 0) {
+    // The process writes the row as soon as it can, and nothing is stored in any case.
+    await begun.fail(failureOfReport(report)).catch(() => {})
+    const cause = refused(deps.foreign.shown(input, report.faults), report)
+    throw new DeedFailed({ ...deed, outcome: 'refused' }, cause)
+  }
+  begun.end()
+  return answerOf(report, body, deed)
+}
+
+function answerOf(
+  stored: Parameters<typeof storedOf>[0],
+  { sha256 }: ReceivedBody,
+  deed: Deed,
+): WorkAnswer {
+  return {
+    body: storedOf(stored, sha256),
+    deed: { ...deed, outcome: 'done', counts: countsOf(stored) },
+  }
+}
+
+/** The word of the audit log for an import that has stored nothing. */
+function outcomeOf(error: unknown): NonNullable<Deed['outcome']> {
+  if (error instanceof ImportCancelled) return 'cancelled'
+  const isRefusal = error instanceof Problem && error.status < 500 && error.status !== 408
+  return isRefusal ? 'refused' : 'failed'
+}
+
+/** The row of the import has told that nothing of it is stored. */
+const nothingChanged = (error: unknown): unknown =>
+  error instanceof StoreUnavailable && !(error instanceof StoreDamaged)
+    ? new NothingChanged(error.message, { cause: error })
+    : error
 
 const cancelled = (id: string): Problem =>
   problem('conflict', `the import ${id} was cancelled; nothing was stored`)
 
-type NotedStream = {
-  readonly input: OperatorInput
-  readonly running: RunningImport
-  readonly signal: AbortSignal
-  readonly key: string | undefined
-}
-
-async function receiveAndStore(
-  resource: Resource,
-  deps: StreamDeps,
-  stream: NotedStream,
-): Promise<WorkAnswer> {
-  const { input, running, signal } = stream
-  const file = deps.spools.openReceived()
-  try {
-    running.enter('receiving')
-    const body = await receiveBody(input.request.content, file, signal)
-    const known = await answeredBefore(deps, stream, body)
-    if (known !== undefined) return known
-    running.wait('slot')
-    const store = () => storeStream(resource, deps, stream, body)
-    return await deps.gate.store(input.caller.clientId, signal, store)
-  } finally {
-    await file.close()
-  }
-}
+const KEY_REUSED = 'this Idempotency-Key was sent with another request before; take a new one'
 
 function idempotencyKey({ headers }: OperatorInput): string | undefined {
   const key = headers['idempotency-key']
@@ -128,13 +166,20 @@ function idempotencyKey({ headers }: OperatorInput): string | undefined {
   throw problem('malformed', `Idempotency-Key must be ${form}`)
 }
 
+type BegunStream = {
+  readonly input: OperatorInput
+  readonly running: RunningImport
+  readonly signal: AbortSignal
+  readonly keepsAnswer: boolean
+  readonly body: ReceivedBody
+}
+
 async function storeStream(
   resource: Resource,
   deps: StreamDeps,
-  stream: NotedStream,
-  body: ReceivedBody,
-): Promise<WorkAnswer> {
-  const { input, running, signal, key } = stream
+  { input, running, signal, keepsAnswer, body }: BegunStream,
+): Promise<ImportReport> {
+  input.right.require()
   const job: Omit<StreamJob, 'clockAhead'> = {
     kind: resource.kind,
     ...body,
@@ -142,48 +187,10 @@ async function storeStream(
     clientId: input.caller.clientId,
     customerId: input.caller.boundTo ?? undefined,
     ...allowedBy(input),
-    answer: key === undefined ? undefined : { key, fingerprint: fingerprintOf(input, body) },
+    row: running.row,
+    keepsAnswer,
   }
-  const { onStep } = notesOf(running)
-  const told = ({ phase, records }: StreamProgress) => {
-    running.progress(records)
-    if (phase !== 'reading' && phase !== 'committing') onStep(phase)
-  }
-  running.enter('reading')
-  try {
-    const report = await deps.writers.run(job, { signal, told, mayCommit: input.right.require })
-    running.progress(report.records)
-    running.end(outcomeOfReport(report, false))
-    input.trace.rows = report.records
-    if (report.faultCount > 0) throw refused(deps.foreign.shown(input, report.faults), report)
-    return { body: storedOf(report, body.sha256) }
-  } catch (error) {
-    const isAnswered = error instanceof AlreadyAnswered
-    const other = isAnswered ? await answeredBefore(deps, stream, body) : undefined
-    if (other === undefined) throw error
-    return other
-  }
+  const report = await deps.writers.run(job, signal)
+  input.trace.rows = report.records
+  return report
 }
-
-/** The answer that the key has. Undefined if it has none; throws if another request has it. */
-async function answeredBefore(
-  { store }: StreamDeps,
-  { input, running, key }: NotedStream,
-  body: ReceivedBody,
-): Promise<WorkAnswer | undefined> {
-  if (key === undefined) return undefined
-  const kept = await store.operator.findAnswer(input.caller.clientId, key)
-  if (kept === undefined) return undefined
-  if (kept.fingerprint === fingerprintOf(input, body)) {
-    running.end({ state: 'answered_before' })
-    return { body: kept.answer }
-  }
-  const detail = 'this Idempotency-Key was sent with another request before; take a new one'
-  throw problem('keyReused', detail)
-}
-
-/** A key says that a request is the same. So another kind or query is another request too. */
-const fingerprintOf = ({ request }: OperatorInput, { sha256 }: ReceivedBody): string =>
-  createHash('sha256')
-    .update(JSON.stringify([`${request.method} ${request.path}?${request.rawQuery}`, sha256]))
-    .digest('hex')

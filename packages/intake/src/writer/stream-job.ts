@@ -1,6 +1,6 @@
 import type { Config } from '@bursar/base'
 import { contractLimits } from '@bursar/contract'
-import type { CustomerKeys, NewAnswer, NewCustomerKey, OnStep } from '@bursar/records'
+import type { CustomerKeys, ImportCounts, ImportRow, NewCustomerKey } from '@bursar/records'
 import type { ImportReport } from '../files/import-file.ts'
 
 /** The word by which the program runs as a writer. It is no command, so no help shows it. */
@@ -20,23 +20,18 @@ export type StreamJob = {
   readonly customerId: string | undefined
   readonly allowOlder: boolean
   readonly takeOver: boolean
-  /** The idempotency key, under which the answer is kept. */
-  readonly answer: Pick<NewAnswer, 'key' | 'fingerprint'> | undefined
+  readonly row: ImportRow
+  /** Whether the request had an idempotency key, so that its answer is kept in the row. */
+  readonly keepsAnswer: boolean
   /** How far the clock of the service is ahead of the machine's, in microseconds. */
   readonly clockAhead: bigint
 }
 
 /** What the serving process sends to a writer. The first message has the configuration. */
-export type ToWriter =
-  | { readonly config: Config }
-  | { readonly job: StreamJob }
-  | { readonly order: 'stop' | 'commit' }
-  | KeysAnswer
+export type ToWriter = { readonly config: Config } | { readonly job: StreamJob } | KeysAnswer
 
-/** How far a stream is. A writer asks before it commits, so the last phase ends with an order. */
-export type Phase = 'reading' | 'committing' | Parameters<OnStep>[0]
-
-export type StreamProgress = { readonly phase: Phase; readonly records: number }
+/** How far a stream is. While it is read, it is told all the time. */
+export type StreamProgress = { readonly phase: 'reading' | 'merging' }
 
 /** What a writer sends. The last message about a job is a report or a failure. */
 export type FromWriter =
@@ -63,9 +58,12 @@ export type KeysAnswer = { readonly number: number } & (
   | { readonly failure: string }
 )
 
+type StoredReport = ImportCounts & Partial<Pick<ImportReport, 'warnings' | 'warningCount'>>
+
 /** The body of the answer to a stream that is stored. */
-export function storedOf(report: ImportReport, sha256: string) {
-  const { records, added, changed, unchanged, withdrawn, warnings, warningCount } = report
+export function storedOf(report: StoredReport, sha256: string) {
+  const { records, added, changed, unchanged, withdrawn } = report
+  const { warnings = [], warningCount = 0 } = report
   const stored = { records, added, changed, unchanged, withdrawn, sha256 }
   if (warningCount === 0) return stored
   const first = warnings.slice(0, contractLimits.faultsAnsweredMax)

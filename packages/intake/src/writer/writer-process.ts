@@ -4,8 +4,8 @@ import { fileURLToPath } from 'node:url'
 import { type Config, ConfigError, limitsOf, settings, systemTime } from '@bursar/base'
 import { asTenant, contractLimits } from '@bursar/contract'
 import {
-  AlreadyAnswered,
   type CustomerKeySource,
+  ImportCancelled,
   NothingChanged,
   StoreCorrupted,
   StoreDamaged,
@@ -15,9 +15,7 @@ import type { ImportReport } from '../files/import-file.ts'
 import {
   type FromWriter,
   type KeysRequest,
-  type Phase,
   type StreamJob,
-  type StreamProgress,
   type ToWriter,
   WRITER_WORD,
 } from './stream-job.ts'
@@ -31,8 +29,6 @@ const limits = limitsOf({
   writerSessionsMax: 2,
   /** A stream that is read is ended after so long a silence of its process. */
   writerSilenceMs: 30_000,
-  /** How long a writer may take to stop. Then it is killed. */
-  writerStopMs: 2000,
   /** From the last line to the commit: a wait for the lock, and the merge. */
   writerMergeMs: 360_000,
   /** What a process prints before it ends unexpectedly: the first lines of its fault. */
@@ -41,8 +37,8 @@ const limits = limitsOf({
 
 /** A process that imports one stream at a time, so that its end harms no other stream. */
 export type WriterProcess = {
-  /** Imports a stream. It ends with the reason of the signal, unless its commit has begun. */
-  run(job: StreamJob, following: Following): Promise<ImportReport>
+  /** Imports a stream. The signal kills the process, and the promise rejects with its reason. */
+  run(job: StreamJob, signal: AbortSignal): Promise<ImportReport>
   isAlive(): boolean
   /** Kills the process. Resolves when it has ended. */
   kill(): Promise<void>
@@ -56,13 +52,6 @@ export type WriterEnd = {
   readonly printed: string
   /** Whether this process has killed it. */
   readonly isOurs: boolean
-}
-
-export type Following = {
-  readonly signal: AbortSignal
-  readonly told: (progress: StreamProgress) => void
-  /** Throws if the stream must not be stored any more. */
-  readonly mayCommit: () => void
 }
 
 export type WriterOptions = {
@@ -120,7 +109,7 @@ export function startWriter(options: WriterOptions): WriterProcess {
       child.kill('SIGKILL')
       await ended
     },
-    run: (job, following) => runJob(child, job, following, options.keys),
+    run: (job, signal) => runJob(child, job, signal, options.keys),
   }
 }
 
@@ -147,45 +136,21 @@ function endOf(child: ChildProcess): Promise<WriterEnd> {
 async function runJob(
   child: ChildProcess,
   job: StreamJob,
-  { signal, told, mayCommit }: Following,
+  signal: AbortSignal,
   keys: CustomerKeySource,
 ): Promise<ImportReport> {
   const { promise, resolve, reject } = Promise.withResolvers<ImportReport>()
-  let phase: Phase = 'reading'
   let reason: unknown
   let cancelWatch = () => {}
+  /** The row of the import tells whether the process has stored it. */
+  const kill = (why: unknown) => {
+    reason ??= why
+    child.kill('SIGKILL')
+  }
   const killIn = (delayMs: number) => {
     cancelWatch()
-    cancelWatch = systemTime.after(delayMs, () => {
-      if (phase !== 'committing') {
-        reason ??= new NothingChanged('the writer of the stream has made no progress')
-      }
-      child.kill('SIGKILL')
-    })
-  }
-  const end = (why: unknown) => {
-    // What is committed cannot be ended.
-    if (reason !== undefined || phase === 'committing') return
-    reason = why
-    if (!isMerging(phase)) {
-      send(child, { order: 'stop' })
-      killIn(limits.writerStopMs)
-    } else child.kill('SIGKILL')
-  }
-  const follow = (progress: StreamProgress) => {
-    // It was to stop, and reached the merge before it knew.
-    if (reason !== undefined) return void (isMerging(progress.phase) && child.kill('SIGKILL'))
-    if (progress.phase === 'committing') {
-      try {
-        mayCommit()
-      } catch (error) {
-        return end(error)
-      }
-    }
-    phase = progress.phase
-    killIn(phase === 'reading' ? limits.writerSilenceMs : limits.writerMergeMs)
-    told(progress)
-    if (phase === 'committing') send(child, { order: 'commit' })
+    const late = 'the writer of the stream has made no progress'
+    cancelWatch = systemTime.after(delayMs, () => kill(new StoreUnavailable(late)))
   }
   const answerKeys = async (request: KeysRequest) => {
     const { number } = request
@@ -197,17 +162,17 @@ async function runJob(
     }
   }
   const onMessage = (message: FromWriter) => {
-    if ('phase' in message) return follow(message)
-    if ('keysOf' in message) return void answerKeys(message)
-    if (reason !== undefined) reject(reason)
+    if ('phase' in message) {
+      killIn(message.phase === 'reading' ? limits.writerSilenceMs : limits.writerMergeMs)
+    } else if ('keysOf' in message) void answerKeys(message)
     else if ('report' in message) resolve(message.report)
     else reject(failureOf(message.failure))
   }
-  const onAbort = () => end(signal.reason)
+  const onAbort = () => kill(signal.reason)
   const onExit = (code: number | null, by: NodeJS.Signals | null) =>
-    reject(reason ?? lost(String(by ?? code), phase))
+    reject(reason ?? ended(String(by ?? code)))
   const onError = (error: Error) => {
-    if (child.pid === undefined) reject(lost(error.message, phase))
+    if (child.pid === undefined) reject(ended(error.message))
   }
   child.on('message', onMessage)
   child.on('exit', onExit)
@@ -237,18 +202,9 @@ async function findKeys(source: CustomerKeySource, { keysOf, how }: KeysRequest)
   return { keys: await source.find(customer, how === 'find fresh') }
 }
 
-/** Whether statements run that only the end of the process ends. Reads and waits take orders. */
-const isMerging = (phase: Phase): boolean => ['checking', 'merging', 'committing'].includes(phase)
+const ended = (how: string) => new StoreUnavailable(`the writer of the stream has ended (${how})`)
 
-/** Nothing is committed before the serving process has agreed. */
-const lost = (how: string, phase: Phase): StoreUnavailable =>
-  phase === 'committing'
-    ? new StoreUnavailable(
-        `the writer of the stream has ended (${how}) in its commit, so the outcome of the change is unknown`,
-      )
-    : new NothingChanged(`the writer of the stream has ended (${how}), and nothing was stored`)
-
-const failures = [AlreadyAnswered, NothingChanged, StoreCorrupted, StoreDamaged, StoreUnavailable]
+const failures = [ImportCancelled, NothingChanged, StoreCorrupted, StoreDamaged, StoreUnavailable]
 
 /** A start has checked the configuration, so what it names has changed since. */
 const unopened: readonly string[] = [ConfigError.name]

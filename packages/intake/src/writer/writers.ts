@@ -2,7 +2,7 @@ import { type Clock, type Config, type Logger, limitsOf, systemTime } from '@bur
 import type { CustomerKeySource, Spools } from '@bursar/records'
 import type { ImportReport } from '../files/import-file.ts'
 import type { StreamJob } from './stream-job.ts'
-import { type Following, startWriter, type WriterProcess } from './writer-process.ts'
+import { startWriter, type WriterProcess } from './writer-process.ts'
 
 const limits = limitsOf({
   /** How long a writer is kept without a stream: to start one takes half a second. */
@@ -15,7 +15,7 @@ const limits = limitsOf({
  */
 export type Writers = {
   /** Imports a stream in a process that has no other. */
-  run(job: Omit<StreamJob, 'clockAhead'>, following: Following): Promise<ImportReport>
+  run(job: Omit<StreamJob, 'clockAhead'>, signal: AbortSignal): Promise<ImportReport>
   /** Kills the processes, and waits until they have ended. */
   close(): Promise<void>
 }
@@ -66,10 +66,10 @@ export function openWriters(deps: WritersDeps): Writers {
     idle = { writer, cancel }
   }
   return {
-    run: async (job, following) => {
+    run: async (job, signal) => {
       const writer = takeIdle() ?? start()
       try {
-        return await writer.run({ ...job, clockAhead: aheadOf(clock) }, following)
+        return await writer.run({ ...job, clockAhead: aheadOf(clock) }, signal)
       } finally {
         keep(writer)
       }

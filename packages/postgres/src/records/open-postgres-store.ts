@@ -14,6 +14,7 @@ import { readSnapshot, transactOn } from '../cluster/transaction.ts'
 import { dialect } from '../dialect.ts'
 import { bulkTransaction, setLocal } from '../driver/sessions.ts'
 import { firstKeyTransactions } from '../import/first-keys.ts'
+import { openImportLock } from '../import/import-lock.ts'
 import { putTransactions } from '../import/put-transactions.ts'
 import { beginSpooledImport, type SpooledImportDeps } from '../import/spooled-import.ts'
 import { postgresLimits } from '../limits.ts'
@@ -95,6 +96,7 @@ export function openPostgresStore(
       return beginSpooledImport(deps, resource)
     },
     cleared: [],
+    imports: { lock: openImportLock(ingest) },
   })
   return {
     ...records,
@@ -104,6 +106,7 @@ export function openPostgresStore(
     integrityFaults: async () => [],
     close: async () => {
       records.customers.changes.stop()
+      records.imports.close()
       await Promise.all([notifiers.puts.sent(), notifiers.imports.sent()])
     },
   }

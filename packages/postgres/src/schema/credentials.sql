@@ -36,7 +36,7 @@ create trigger counts_up before update on bursar.credential_revision
 alter table bursar.purpose_key add constraint purpose_key_purpose_is_known
   check (purpose in (
     'cursor', 'client-secret', 'client-row', 'token-signing', 'audit', 'customer-key',
-    'name-index', 'customer-number'));
+    'name-index', 'customer-number', 'import'));
 
 -- An attacker with the login of the app must not be able to undo a refusal. The app can delete a
 -- refused token or a used assertion only after it has expired by the database's clock. It can add

@@ -1,4 +1,4 @@
-import { journalWritten, nameTables, recordTables } from '@bursar/records'
+import { importBegun, importEnded, nameTables, recordTables } from '@bursar/records'
 
 /** The two roles that Bursar connects as. Neither owns a table. */
 export type Roles = {
@@ -60,20 +60,10 @@ export const tableRights: Readonly<Record<string, Access>> = {
   fee_event: { app: 'select', operator: 'select, insert, delete', isProtected: true },
   unique_claim: { app: '', operator: 'select, insert, delete', isProtected: true },
   origin: { app: '', operator: 'select, insert', isProtected: false },
-  // A right to update is what a lock of rows takes.
-  kept_answer: {
+  // Nobody writes the role of a row, or changes who has imported.
+  import: {
     app: '',
-    operator: 'select, insert, update (kept_at), delete',
-    isProtected: false,
-  },
-  import_journal: {
-    app: '',
-    operator: `select, insert (${journalWritten})`,
-    isProtected: false,
-  },
-  import_registry: {
-    app: '',
-    operator: 'select, insert, update, delete',
+    operator: `select, insert (${importBegun}), update (${importEnded}), delete`,
     isProtected: false,
   },
   lineage: { app: 'select, update', operator: 'select, update', isProtected: false },

@@ -30,9 +30,8 @@ create unlogged table bursar.claim (digest bigint primary key);
 -- in an index.
 alter table bursar.customer set (fillfactor = 70);
 
--- The operator's role may add rows to the journal, and change or delete none. It has no right to
--- write the columns id and role, so an entry names the login that made it.
-alter table bursar.import_journal alter column role set default session_user,
+-- The operator's role has no right to write this column, so a row names the login that made it.
+alter table bursar.import alter column role set default session_user,
   alter column role set not null;
 
 -- A publication of all tables refuses to delete or change rows that nothing identifies.

@@ -284,6 +284,7 @@ async function finish(
     const destroys = fingerprintsOf(await keysOf())
     return { removed, next: { ...place, listed: ids }, destroys }
   }
+  await run(statements.emptyFiles, [customerId])
   await run(statements.eraseReseal, [customerId])
   const keys = (await run(statements.eraseKeys, [customerId, dialect.list(ids)])).length
   return { removed: { ...removed, keys }, next: undefined }

@@ -1,5 +1,6 @@
 import { fullTable, resources } from '@bursar/contract'
 import type { Dialect } from '../dialect.ts'
+import { emptyAnswers, emptyFiles } from '../imports/import-statements.ts'
 import { removeTermRows } from '../schema/record-terms.ts'
 
 /** Rows of a customer, or of its clients, in one table. */
@@ -72,7 +73,7 @@ function rowSets(dialect: Dialect) {
     rowSet(dialect, 'customer_term', 'customer, place', { waits: true }),
     rowSet(dialect, 'former_value', 'customer, kind, member, value, position'),
   ]
-  const answers = rowSet(dialect, 'kept_answer', 'client_id, key', { of: 'clients' })
+  const answers = emptyAnswers(dialect)
   const ofKinds = kinds.flatMap(({ listed, full }) =>
     full === undefined ? [listed] : [listed, full],
   )
@@ -84,22 +85,18 @@ type SetOptions = {
   /** Whether it waits for rows that others have locked, instead of skipping them. */
   readonly waits?: boolean
   readonly returns?: string
-  readonly of?: RowSet['of']
 }
 
 function rowSet(
-  { tableName, parameter, isAnyOf, forUpdate }: Dialect,
+  { tableName, parameter, forUpdate }: Dialect,
   table: string,
   key: string,
-  { waits = false, returns = '1', of = 'customer' }: SetOptions = {},
+  { waits = false, returns = '1' }: SetOptions = {},
 ): RowSet {
   const name = tableName(table)
-  const isOwn =
-    of === 'clients'
-      ? isAnyOf('client_id', parameter(1, 'text[]'))
-      : `customer = ${parameter(1, 'integer')}`
+  const isOwn = `customer = ${parameter(1, 'integer')}`
   return {
-    of,
+    of: 'customer',
     erase: `delete from ${name} where (${key}) in (
         select ${key} from ${name} where ${isOwn}
         order by ${key} limit ${parameter(2, 'bigint')} ${waits ? '' : forUpdate('skip')})
@@ -110,7 +107,8 @@ function rowSet(
 }
 
 /** What concerns the customer as a whole. The first parameter is its number or its id. */
-function ownerStatements({ tableName, parameter, isAnyOf, forUpdate, random }: Dialect) {
+function ownerStatements(dialect: Dialect) {
+  const { tableName, parameter, isAnyOf, forUpdate, random } = dialect
   const names = ['customer', 'change_log', 'change_state', 'kept_since', 'revision', 'customer_key']
   const [customer, log, state, kept, revision, keys] = names.map(tableName)
   const isOwn = `customer = ${parameter(1, 'integer')}`
@@ -133,6 +131,7 @@ function ownerStatements({ tableName, parameter, isAnyOf, forUpdate, random }: D
     erasePairs: (full: string) => `delete from ${tableName(full)}
       where ${isOwn} and ${isAnyOf('id', parameter(2, 'uuid[]'))}`,
     countKeys: `select count(*) as count from ${keys} where customer_id = ${id}`,
+    emptyFiles: emptyFiles(dialect),
     eraseReseal: `delete from ${tableName('reseal')} where customer_id = ${id}`,
     keyIds: `select id from ${keys} where customer_id = ${id}`,
     eraseKeys: `delete from ${keys}

@@ -1,31 +1,48 @@
-import { type Background, type Logger, limitsOf, type Ran, systemTime } from '@bursar/base'
+import assert from 'node:assert/strict'
+import {
+  answerKeyOf,
+  type Background,
+  type Clock,
+  importDigest,
+  type Logger,
+  openAnswer,
+  type PurposeKey,
+} from '@bursar/base'
 import { v7 as timeOrderedUuid } from 'uuid'
 import type { Dialect } from '../dialect.ts'
-import { ImportCancelled, type ImportRegistry, type RunningImport } from '../imports.ts'
-import { isTrue, text } from '../row.ts'
-import type { Reads } from '../session.ts'
+import {
+  type EarlierRequest,
+  ImportCancelled,
+  type ImportFailure,
+  type Imports,
+  type KeyedRequest,
+  type ListedImport,
+  type NewImport,
+  type RunningImport,
+} from '../imports.ts'
+import { optionalText, text } from '../row.ts'
+import type { WrappingKeys } from '../sealing/customer-key-rows.ts'
+import type { Reads, Session } from '../session.ts'
+import { NothingChanged, StoreUnavailable } from '../unavailable.ts'
 import { readCountedImports, readImport } from './import-rows.ts'
-import { importStatements, type Noted } from './import-statements.ts'
+import { importStatements } from './import-statements.ts'
 
-const limits = limitsOf({
-  /** A process looks for old imports in the registry after so many. */
-  importsSweptEvery: 100,
-  /** Rows of imports that one run writes, some milliseconds, and the pause if more have ended. */
-  importsWrittenMax: 100,
-  importsWrittenRestMs: 50,
-  /** Imports that a process remembers while the store refuses to note how they ended. */
-  importsUnwrittenMax: 1000,
-})
-
-/** What an adapter gives the registry of imports. */
+/** What an adapter gives the imports. */
 export type ImportSessions = Reads & {
-  /** Runs one statement in a transaction by itself. It does not ask whether a lock is held. */
-  readonly write: Reads['rows']
+  readonly transact: WaitingTransact
   readonly dialect: Dialect
+  readonly clock: Clock
+  readonly keyring: () => Promise<WrappingKeys>
   readonly background: Background
   readonly log: Logger
   readonly lock: ImportLock
 }
+
+/** A transaction that waits for merges of other processes, until a signal ends the wait. */
+export type WaitingTransact = <T>(
+  work: (session: Session) => Promise<T>,
+  signal?: AbortSignal,
+) => Promise<T>
 
 /**
  * The lock by which other processes see that the imports of this one run. The system, or the
@@ -41,180 +58,202 @@ export type ImportLock = {
 /** The numbers of locks are whole numbers below this one. */
 export const LOCK_NUMBER_END = 2 ** 48 - 1
 
-/** An import of this process, until its end is written. */
-type Kept = { -readonly [K in keyof Noted]: Noted[K] } & {
+/** An import of this process. */
+type Own = {
   readonly cancelling: AbortController
-  /** Whether there is a row that says that it runs. */
-  isWritten: boolean
-  isChanged: boolean
+  /** What is still to be written of it, because the store refused it. */
+  unwritten?: () => Promise<unknown>
 }
 
-/**
- * The registry over the sessions of an engine. A row is written with what the process knows at that
- * moment, so that a write that failed is made up for by the next one.
- */
-export function openImports(sessions: ImportSessions): ImportRegistry {
-  const { rows, write, dialect, background, log, lock } = sessions
+export function openImports(sessions: ImportSessions): Imports {
+  const { rows, transact, dialect, clock, keyring, background, log, lock } = sessions
   const statements = importStatements(dialect)
-  const kept = new Map<string, Kept>()
-  let begunSinceSweep: number = limits.importsSweptEvery
-  let isFailing = false
-  const writeOne = async (each: Kept): Promise<void> => {
-    const number = each.ended === undefined ? await lock.hold() : undefined
-    // What is noted from here on is for the next write.
-    const { ended } = each
-    each.isChanged = false
-    const [row] = await write(statements.write(each, number)).catch((error: unknown) => {
-      each.isChanged = true
-      throw error
-    })
-    each.isWritten = true
-    if (ended !== undefined) kept.delete(each.id)
-    else if (row !== undefined && row.cancel_requested_at !== null) cancelOwn(each)
+  const own = new Map<string, Own>()
+  const end = (id: string) => {
+    own.delete(id)
+    if (own.size > 0) return
+    watching?.stop()
+    watching = undefined
+    lock.release()
   }
-  const lookAt = async (unchanged: readonly Kept[]): Promise<void> => {
-    if (unchanged.length === 0) return
-    for (const row of await rows(statements.look(unchanged.map(({ id }) => id)))) {
-      const own = kept.get(text(row, 'id'))
-      if (own === undefined) continue
-      if (isTrue(row.is_cancelled)) cancelOwn(own)
-      // Another process has looked while the session of the lock was lost.
-      if (isTrue(row.is_noted_lost)) own.isChanged = true
+  const look = async (): Promise<void> => {
+    for (const [id, { unwritten }] of own) {
+      if (unwritten === undefined) continue
+      await unwritten()
+      end(id)
+    }
+    if (own.size === 0) return
+    for (const row of await rows(statements.look([...own.keys()]))) {
+      own.get(text(row, 'id'))?.cancelling.abort(new ImportCancelled())
     }
   }
-  const writeAll = async (): Promise<Ran> => {
-    if (kept.size === 0) return {}
-    try {
-      const unchanged = [...kept.values()].filter(({ isChanged }) => !isChanged)
-      for (const each of nextOf(kept)) await writeOne(each)
-      await lookAt(unchanged)
-      if (kept.values().every(({ isWritten }) => !isWritten)) lock.release()
-      if (begunSinceSweep >= limits.importsSweptEvery) {
-        begunSinceSweep = 0
-        await write(statements.sweep)
+  let watching: ReturnType<Background['start']> | undefined
+  const watch = () =>
+    background.start('watch-imports', async () => {
+      try {
+        await look()
+        return {}
+      } catch (error) {
+        log.warn({ err: error }, 'the rows of running imports cannot be read or written')
+        return { isFailed: true }
       }
-      isFailing = false
-      const hasEnded = kept.values().some(({ ended }) => ended !== undefined)
-      return hasEnded ? { pauseMs: limits.importsWrittenRestMs } : {}
-    } catch (error) {
-      if (!isFailing) log.warn({ err: error }, 'the registry of imports cannot be written')
-      isFailing = true
-      forgetSurplus(kept)
-      return { isFailed: true }
-    }
+    })
+  /** Marks the imports of processes that have died. Reads go on without it. */
+  const loseAbandoned = async (): Promise<void> => {
+    const ids = (await rows(statements.unheld)).map((row) => text(row, 'id'))
+    if (ids.length === 0) return
+    await transact(({ rows: write }) => write(statements.lose(ids, clock()))).catch(
+      (error: unknown) => {
+        if (!(error instanceof StoreUnavailable)) throw error
+      },
+    )
   }
-  const writing = background.start('report-imports', writeAll)
-  const written = async () => {
-    if (kept.size > 0) await writing.runSoon()
-  }
-  const find: ImportRegistry['find'] = async (id, ofClientsOf) => {
-    await written()
+  const find = async (id: string, ofClientsOf: string | undefined) => {
     const [row] = await rows(statements.find(id, ofClientsOf))
     return row && readImport(row)
   }
-  return {
-    begin: (entry) => {
-      const each: Kept = {
-        id: timeOrderedUuid(),
-        entry,
-        begunAt: systemTime.elapsedMs(),
-        cancelling: new AbortController(),
-        state: 'reading',
-        waitsFor: undefined,
-        recordsRead: 0,
-        isRead: false,
-        ended: undefined,
-        isWritten: false,
-        isChanged: true,
+  const running = (id: string, purposeKey: PurposeKey): RunningImport => {
+    const { key } = purposeKey
+    const { cancelling } = own.get(id) ?? { cancelling: new AbortController() }
+    const fail = async (failure: ImportFailure, digests?: readonly string[]) => {
+      const write = () =>
+        transact(({ rows: write }) => write(statements.fail(id, failure, digests, clock())))
+      try {
+        await write()
+      } catch (error) {
+        const each = own.get(id)
+        if (each !== undefined) each.unwritten = write
+        throw error
       }
-      kept.set(each.id, each)
-      begunSinceSweep += 1
-      // An import that is over within a second is written once, at its end.
-      return runningOver(each, () => {
-        if (each.isWritten) void writing.runSoon()
-      })
+      end(id)
+      return (await find(id, undefined)) ?? gone(id)
+    }
+    return {
+      row: { id, answerKey: answerKeyOf(key, id) },
+      signal: cancelling.signal,
+      digestOf: (sha256) => importDigest(key, 'file', sha256),
+      fail,
+      end: () => end(id),
+    }
+  }
+  const beginOnce = async (
+    entry: NewImport,
+    sha256s: readonly string[],
+    keyed: KeyedRequest | undefined,
+    signal: AbortSignal | undefined,
+  ): Promise<RunningImport | EarlierRequest> => {
+    const keys = await keyring()
+    const purposeKey = keys.current('import')
+    const digests = sha256s.map((sha256) => importDigest(purposeKey.key, 'file', sha256))
+    // A process that has died may have left a row with the same idempotency key.
+    if (keyed !== undefined) await loseAbandoned()
+    const id = timeOrderedUuid()
+    own.set(id, { cancelling: new AbortController() })
+    try {
+      const row = {
+        ...entry,
+        id,
+        lockNumber: await lock.hold(),
+        keyId: purposeKey.id,
+        digests,
+        idempotencyKey: keyed?.key,
+        fingerprint: keyed && importDigest(purposeKey.key, 'request', keyed.request),
+      }
+      const earlier = await transact(async (session) => {
+        const known = await earlierRequest(session, keys, entry, keyed)
+        if (known !== undefined) return known
+        const begun = await session.rows(statements.begin(row, clock()))
+        // Another request has begun with this idempotency key at the same moment.
+        return begun.length === 0 ? ({ is: 'running', id } as const) : undefined
+      }, signal)
+      if (earlier === undefined) {
+        watching ??= watch()
+        return running(id, purposeKey)
+      }
+      end(id)
+      return earlier
+    } catch (error) {
+      end(id)
+      throw error
+    }
+  }
+  return {
+    begin: async (entry, sha256s = [], signal = undefined) => {
+      const begun = await beginOnce(entry, sha256s, undefined, signal)
+      assert(!('is' in begun), 'An import without an idempotency key has no earlier one.')
+      return begun
     },
+    beginOnce,
     list: async (part) => {
-      await written()
+      await loseAbandoned()
       return (await rows(statements.list(part))).map(readImport)
     },
-    find,
+    find: async (id, ofClientsOf) => {
+      await loseAbandoned()
+      return await find(id, ofClientsOf)
+    },
+    findFile: async (sha256, importsMax) => {
+      await loseAbandoned()
+      const keys = await keyring()
+      const named = new Set((await rows(statements.keyIds)).map((row) => text(row, 'key_id')))
+      const digests = keys
+        .all('import')
+        .filter(({ id }) => named.has(id))
+        .map(({ key }) => importDigest(key, 'file', sha256))
+      if (digests.length === 0) return []
+      return (await rows(statements.findDigests(digests, importsMax))).map(readImport)
+    },
     cancel: async (id, ofClientsOf) => {
-      await written()
-      const [row] = await rows(statements.find(id, ofClientsOf))
-      if (row === undefined) return { outcome: 'unknown' }
-      const running = readImport(row)
-      if (running.state === 'lost') return { outcome: 'ended', found: running }
-      const [marked] = await write(statements.cancel(id))
-      const own = kept.get(id)
-      if (marked !== undefined && own !== undefined) cancelOwn(own)
-      const found = (await find(id, ofClientsOf)) ?? running
-      return { outcome: marked === undefined ? 'ended' : 'cancelling', found }
+      await loseAbandoned()
+      const before = await find(id, ofClientsOf)
+      if (before === undefined) return { outcome: 'unknown' }
+      const marked = await transact(({ rows: write }) => write(statements.cancel(id, clock())))
+      if (marked.length > 0) own.get(id)?.cancelling.abort(new ImportCancelled())
+      const found = (await find(id, ofClientsOf)) ?? before
+      return { outcome: marked.length === 0 ? 'ended' : 'cancelling', found }
     },
     count: async () => {
-      const lost = await rows(statements.lost)
-      if (lost.length > 0) await write(statements.noteLost(lost))
-      return (await rows(statements.count)).map(readCountedImports)
+      await loseAbandoned()
+      return (await rows(statements.count(clock()))).map(readCountedImports)
     },
-    written,
-    clear: async () => {
-      await written()
-      await write(statements.clear)
+    forget: async (keptDays) => {
+      await transact(async ({ rows: write }) => {
+        await write(statements.emptyKeys(clock()))
+        await write(statements.sweep(clock(), keptDays))
+      })
     },
-    close: async () => {
-      await written()
-      writing.stop()
+    close: () => {
+      watching?.stop()
       lock.release()
     },
   }
-}
 
-/** Those that have ended come first, because they need no lock, which may be late. */
-const nextOf = (kept: ReadonlyMap<string, Kept>): readonly Kept[] =>
-  [true, false]
-    .flatMap((hasEnded) =>
-      [...kept.values()].filter(
-        ({ isChanged, ended }) => isChanged && (ended !== undefined) === hasEnded,
-      ),
-    )
-    .slice(0, limits.importsWrittenMax)
-
-function cancelOwn({ cancelling, ended }: Kept): void {
-  if (ended === undefined) cancelling.abort(new ImportCancelled())
-}
-
-/** Bounds the memory while the store refuses writes: the oldest ends are forgotten first. */
-function forgetSurplus(kept: Map<string, Kept>): void {
-  for (const { id, ended } of kept.values()) {
-    if (kept.size <= limits.importsUnwrittenMax) return
-    if (ended !== undefined) kept.delete(id)
+  /** Locks the row of the key, so that two requests with it are answered one after the other. */
+  async function earlierRequest(
+    { rows: query }: Session,
+    keys: WrappingKeys,
+    { importer }: NewImport,
+    keyed: KeyedRequest | undefined,
+  ): Promise<EarlierRequest | undefined> {
+    if (keyed === undefined || !('clientId' in importer)) return undefined
+    const { clientId } = importer
+    await query(statements.emptyKey(clientId, keyed.key, clock()))
+    const [row] = await query(statements.findKey(clientId, keyed.key))
+    if (row === undefined) return undefined
+    const id = text(row, 'id')
+    if (text(row, 'state') === 'running') return { is: 'running', id }
+    const keyId = text(row, 'key_id')
+    const key = keys.all('import').find((each) => each.id === keyId)?.key
+    if (key === undefined) throw new NothingChanged(`the key ${keyId} is missing`)
+    if (optionalText(row, 'fingerprint') !== importDigest(key, 'request', keyed.request)) {
+      return { is: 'another' }
+    }
+    const answer = openAnswer(answerKeyOf(key, id), id, text(row, 'answer'))
+    if (answer === undefined) throw new NothingChanged(`the answer of the import ${id} is damaged`)
+    return { is: 'stored', id, answer }
   }
 }
 
-const runningOver = (each: Kept, changed: () => void): RunningImport => ({
-  id: each.id,
-  signal: each.cancelling.signal,
-  progress: (recordsRead) => {
-    each.recordsRead = recordsRead
-    each.isChanged = true
-  },
-  enter: (state) => {
-    each.isRead ||= state === 'checking' || state === 'merging'
-    if (each.state === state) return
-    each.state = state
-    each.waitsFor = undefined
-    each.isChanged = true
-    changed()
-  },
-  wait: (code) => {
-    each.state = 'waiting'
-    each.waitsFor = code
-    each.isChanged = true
-    changed()
-  },
-  end: (outcome) => {
-    each.ended ??= { at: systemTime.elapsedMs(), outcome }
-    each.isChanged = true
-    changed()
-  },
-})
+function gone(id: string): ListedImport {
+  throw new StoreUnavailable(`the row of the import ${id} is gone`)
+}

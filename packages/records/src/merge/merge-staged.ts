@@ -1,20 +1,16 @@
 import { isSealedKind, type Resource } from '@bursar/contract'
 import type { Dialect } from '../dialect.ts'
+import { storeRow } from '../imports/store-row.ts'
 import { type MergeOptions, type MergeReport, noFaults } from '../records/import.ts'
 import { text } from '../row.ts'
 import type { Seals } from '../sealing/seals.ts'
 import { holds, type Session } from '../session.ts'
 import { stageLosers } from './conflict-queries.ts'
-import { writeJournal } from './journal.ts'
-import { keepAnswer } from './kept-answers.ts'
 import { storeStaged, takeValues } from './merge-order.ts'
 import type { MergeStatements } from './merge-statements.ts'
 import { dropRepeats } from './staging.ts'
 
-type MergeParts = Pick<
-  MergeOptions,
-  'dryRun' | 'takeOver' | 'origins' | 'answering' | 'beforeCommit'
-> & {
+type MergeParts = Pick<MergeOptions, 'dryRun' | 'takeOver' | 'origins' | 'row'> & {
   readonly dialect: Dialect
   readonly merge: MergeStatements
   readonly now: bigint
@@ -73,7 +69,7 @@ export async function mergeStaged(
   resource: Resource,
   parts: MergeParts,
 ): Promise<MergeReport> {
-  const { dialect, merge, now, answering, dryRun, takeOver = false, rejected } = parts
+  const { dialect, merge, now, row, dryRun, takeOver = false, rejected } = parts
   const { left, origins = [] } = parts
   const run = { session, dialect, merge, now, isPipelined: false }
   const withdrawn = takeOver ? await takeValues(run, stageLosers(resource, dialect)) : 0
@@ -92,18 +88,8 @@ export async function mergeStaged(
     isLetGo: takeOver || rejected > 0,
     storing: (store) => parts.storing(counts, store),
   })
-  for (const [file, { from }] of origins.entries()) {
-    if ('clientId' in from) continue
-    const countOf = (counted: CountedFiles) => counted.get(file) ?? 0
-    const [records, changed] = [countOf(left.staged), countOf(left.replacing)]
-    const added = countOf(left.changing) - changed
-    // Repeats within the file count as unchanged.
-    const counts = { records, added, changed, unchanged: records - added - changed }
-    const entry = { importedAt: storedAt, kind: resource.kind, ...from, ...counts }
-    await writeJournal(session, dialect, entry)
-  }
-  if (answering !== undefined) await keepAnswer(session, dialect, answering(report), now)
-  await parts.beforeCommit?.()
+  // Last, so that the row is locked for no longer than the commit.
+  if (row !== undefined) await storeRow(session, dialect, { ...row(report), storedAt })
   return report
 }
 

@@ -1,4 +1,5 @@
 import type { RecordFault, WaitCode } from '@bursar/contract'
+import type { StoredOutcome } from '../imports.ts'
 import { recordsLimits } from '../limits.ts'
 import type { Position } from '../position.ts'
 
@@ -52,7 +53,7 @@ export type LoadOptions = {
 }
 
 /** Told what a merge waits for, and what it does. */
-export type OnStep = (step: Exclude<WaitCode, 'slot'> | 'checking' | 'merging') => void
+export type OnStep = (step: WaitCode | 'checking' | 'merging') => void
 
 export type RecordLoad = {
   /** Returns a promise when the store cannot keep up; await it before staging the next record. */
@@ -73,37 +74,18 @@ export type MergeOptions = {
    * withdraws those records. Without it, such a value is a fault.
    */
   readonly takeOver?: boolean | undefined
-  /** Where the records of each file come from. A file goes into the journal as an import. */
+  /** Where the records of each file come from. */
   readonly origins?: readonly MergeOrigin[] | undefined
   /**
-   * Keeps an answer in the transaction of the merge. The merge rejects with an AlreadyAnswered, and
-   * changes nothing, if the key has one.
+   * What the row of the import gets in the transaction of the merge. The merge rejects, and changes
+   * nothing, if the import was cancelled or is taken for lost.
    */
-  readonly answering?: ((report: MergeReport) => NewAnswer) | undefined
-  /** Awaited when all is stored, before it is committed. */
-  readonly beforeCommit?: (() => Promise<void>) | undefined
+  readonly row?: ((report: MergeReport) => StoredOutcome) | undefined
   /** Takes each record that conflicts, and the others are merged. Without it, none is. */
   readonly reject?: ((rejected: RejectedRecord) => void) | undefined
   /** Asked once all were rejected that conflict. Its faults prevent the merge of the others. */
   readonly rejectedFaults?: (() => FoundFaults) | undefined
   readonly onStep?: OnStep | undefined
-}
-
-/** The answer to a request with an idempotency key. */
-export type NewAnswer = {
-  readonly clientId: string
-  readonly key: string
-  /** A digest of what the request was, in hex: method, path, query and body. */
-  readonly fingerprint: string
-  /** JSON. */
-  readonly answer: string
-}
-
-export type KeptAnswer = Pick<NewAnswer, 'fingerprint' | 'answer'>
-
-/** Another request with this idempotency key was answered meanwhile, so nothing was changed. */
-export class AlreadyAnswered extends Error {
-  override readonly name = 'AlreadyAnswered'
 }
 
 /** A staged record that conflicts with another or with a stored one. */
@@ -118,8 +100,6 @@ export type RejectedRecord = {
 export type ImportOrigin = {
   /** Without its folder; `-` is standard input. */
   readonly file: string
-  /** Of the bytes before decompression, in hex. */
-  readonly sha256: string
   /** The user of the operating system, and the user who ran sudo. */
   readonly user: string
   readonly sudoUser: string | undefined
@@ -138,20 +118,6 @@ export type MergeOrigin = {
    * records that come by themselves.
    */
   readonly linesBefore: number | null
-}
-
-/** One import as the journal keeps it, written in the transaction of its merge. */
-export type JournalEntry = ImportOrigin & {
-  /** Microseconds, the same as in the records that the import stored. */
-  readonly importedAt: bigint
-  readonly kind: string
-  /** The role of the database. Undefined where there is none. */
-  readonly role: string | undefined
-  /** Equal records included, rejected ones left out. */
-  readonly records: number
-  readonly added: number
-  readonly changed: number
-  readonly unchanged: number
 }
 
 export type LineFault = RecordFault & { readonly line: number }

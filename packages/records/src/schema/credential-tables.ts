@@ -156,40 +156,6 @@ insert into ${tableName('fee_quote_sweep')} values (1, null, 0, null, 0);`
 }
 
 /**
- * Creates the registry of imports: what runs and what ran. On the embedded store it is not in the
- * file of the records, whose lock a merge holds. Instants are microseconds, UTC. Ids are UUIDs of
- * version 7, so their order is that of the beginnings.
- */
-export const createImportRegistry = ({ types, tableName, tableOptions }: Dialect): string => `
-create table ${tableName('import_registry')} (
-  id ${types.id} primary key,
-  kind ${types.key} not null,
-  client_id ${types.key},                  -- null: an import by the command
-  os_user text,
-  sudo_user text,
-  file text,                               -- of several files, the first
-  files ${types.integer},
-  bound_to ${types.key},                   -- null: it may store records of every customer
-  dry_run ${types.boolean} not null,
-  state ${types.key} not null,
-  waits_for ${types.key},
-  records_read ${types.integer} not null,
-  records ${types.integer},                -- null: not all are read
-  added ${types.integer},
-  changed ${types.integer},
-  unchanged ${types.integer},
-  rejected ${types.integer},
-  withdrawn ${types.integer},
-  reason text,
-  started_at ${types.integer} not null,
-  updated_at ${types.integer} not null,
-  ended_at ${types.integer},               -- null: it runs, or its process has died
-  cancel_requested_at ${types.integer},
-  lock_number ${types.integer},            -- of the lock that its process holds while it lives
-  check ((client_id is null) = (os_user is not null))
-)${tableOptions};`
-
-/**
  * Creates the tables of the audit log. On PostgreSQL they are in a schema of their own, into which
  * the roles of the program may only insert lines. Instants are microseconds, UTC.
  */

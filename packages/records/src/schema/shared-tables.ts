@@ -166,31 +166,45 @@ create table ${tableName('reseal')} (
 )${tableOptions};
 ${protect('reseal', 'customer_id')}
 
--- What was answered to a request with an idempotency key.
-create table ${tableName('kept_answer')} (
-  client_id ${types.key} not null,
-  key ${types.key} not null,
-  fingerprint text not null,
-  answer text not null,
-  kept_at ${types.integer} not null,
-  primary key (client_id, key)
-)${tableOptions};
-create index kept_answer_by_time on ${tableName('kept_answer')} (kept_at);
-
--- One row for each file that was imported, written in the transaction of its merge. imported_at is
--- the stored_at of its records. role is the login on PostgreSQL, and null on the embedded store.
-create table ${tableName('import_journal')} (
-  id ${types.sequence},
-  imported_at ${types.integer} not null,
-  kind text not null,
-  file text not null,
-  sha256 text not null,
-  os_user text not null,
+-- One row for each import. It is written when the import begins, and how it ended is written in the
+-- transaction of its merge, with its records, or once the merge was rolled back. Ids are UUIDs of
+-- version 7, so their order is that of the beginnings.
+create table ${tableName('import')} (
+  id ${types.id} primary key,
+  kind ${types.key} not null,
+  client_id ${types.key},                  -- null: an import by the command
+  os_user text,
   sudo_user text,
-  role text,
-  records ${types.integer} not null,
-  added ${types.integer} not null,
-  changed ${types.integer} not null,
-  unchanged ${types.integer} not null
-)${rowTableOptions};`
+  role text,                               -- the login on PostgreSQL, null on the embedded store
+  file text,                               -- of several files, the first
+  files ${types.integer},
+  bound_to ${types.key},                   -- null: it may store records of every customer
+  state ${types.key} not null check (
+    state in ('running', 'stored', 'stored_in_part', 'refused', 'cancelled', 'lost')),
+  records ${types.integer},                -- this and the other counts: null unless it is stored
+  added ${types.integer},
+  changed ${types.integer},
+  unchanged ${types.integer},
+  rejected ${types.integer},
+  withdrawn ${types.integer},
+  reason text,
+  started_at ${types.integer} not null,
+  ended_at ${types.integer},               -- of a stored import, the stored_at of its records
+  cancel_requested_at ${types.integer},
+  lock_number ${types.integer} not null,   -- of the lock that its process holds while it lives
+  key_id ${types.key} not null,            -- the purpose key of what follows
+  digests text,                            -- of its files, separated by blanks
+  idempotency_key ${types.key},
+  fingerprint text,
+  answer text,                             -- sealed
+  check ((client_id is null) = (os_user is not null)),
+  check ((state = 'running') = (ended_at is null)),
+  check ((state in ('stored', 'stored_in_part')) = (records is not null))
+)${tableOptions};
+create unique index import_by_key on ${tableName('import')} (client_id, idempotency_key)
+  where idempotency_key is not null;
+create index import_by_state on ${tableName('import')} (state, id);
+create index import_by_kind on ${tableName('import')} (kind, id);
+create index import_by_customer on ${tableName('import')} (bound_to, id)
+  where bound_to is not null;`
 }

@@ -5,7 +5,6 @@ import type { Dialect } from '../dialect.ts'
 import {
   createAuditTables,
   createCredentialTables,
-  createImportRegistry,
   createQuoteTables,
 } from './credential-tables.ts'
 import { createHeldTable } from './held-values.ts'
@@ -41,7 +40,6 @@ export function schemaSteps(dialect: Dialect, own: OwnStatements): readonly Step
   const credentials = [
     createCredentialTables(dialect),
     createQuoteTables(dialect),
-    createImportRegistry(dialect),
     createAuditTables(dialect),
     createMarks(dialect),
     own.credentials,

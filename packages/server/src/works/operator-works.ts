@@ -38,7 +38,7 @@ import {
   customersWork,
   type FeeQuoteStore,
   historyWork,
-  type ImportRegistry,
+  type Imports,
   type RecordReads,
   readsWork,
   type Store,
@@ -55,7 +55,7 @@ import { findQuote } from './withdrawal-fees/describe-quote.ts'
 
 type IngestDeps = Omit<RecordDeps, 'foreign'> & {
   readonly quotes: Pick<FeeQuoteStore, 'operator'>
-  readonly imports: ImportRegistry
+  readonly imports: Imports
   readonly reads: Pick<RecordReads, 'list'>
   readonly log: Logger
   readonly health: () => Promise<object>

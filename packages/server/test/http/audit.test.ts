@@ -91,7 +91,7 @@ describe('a write over HTTP', () => {
       action: 'import',
       kind: 'fiat-accounts',
       outcome: 'done',
-      counts: { added: 1, changed: 0, unchanged: 0, rejected: 0, withdrawn: 0 },
+      counts: { records: 1, added: 1, changed: 0, unchanged: 0, rejected: 0, withdrawn: 0 },
       actor: { type: 'client', id: 'streams' },
       operation: 'postFiatAccountRecords',
       rows: 1,

@@ -116,22 +116,16 @@ describe('/metrics', () => {
     const body = JSON.stringify(quote)
     const path = '/v2/transfer/fees/crypto-withdrawal'
     assert.equal((await service.call(path, { method: 'POST', body })).status, 200)
-    const running = service.parts.imports().begin({
+    const { quotes, store } = service.parts
+    const running = await store.imports.begin({
       kind: 'statements',
       importer: { clientId: 'metrics' },
       boundTo: undefined,
-      isDryRun: false,
     })
-    running.wait('store_lock')
-    await service.parts.imports().written()
-    const { quotes, imports } = service.parts
     assert.equal(await quotes.operator.countOpen(), 1)
-    const waiting = { state: 'waiting', waitsFor: 'store_lock', imports: 1 }
-    assert.deepEqual(await imports().count(), [waiting])
-    running.end({ state: 'failed', reason: 'the test ends it' })
-    await service.parts.imports().written()
-    const failed = { state: 'failed', waitsFor: undefined, imports: 1 }
-    assert.deepEqual(await imports().count(), [failed])
+    assert.deepEqual(await store.imports.count(), [{ state: 'running', imports: 1 }])
+    await running.fail({ state: 'refused', reason: 'the test ends it' })
+    assert.deepEqual(await store.imports.count(), [{ state: 'refused', imports: 1 }])
   })
 
   test('says how old the credentials are, and how old they may be', async () => {

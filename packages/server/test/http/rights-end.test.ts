@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
+import { readdirSync } from 'node:fs'
 import { request } from 'node:http'
 import { describe, test } from 'node:test'
-import { limitNamed } from '@bursar/base'
+import { attempt, limitNamed } from '@bursar/base'
+import { spoolFolderOf } from '@bursar/records'
 import { addCustomerClient } from '../../../../test/support/customer-client.ts'
 import { describeService } from '../../../../test/support/describe-service.ts'
 import type { Called } from '../../../../test/support/harness.ts'
@@ -66,19 +68,17 @@ async function readerOf(what: string): Promise<{ clientId: string; token: string
   return { clientId, token: await service.tokenOf(customer) }
 }
 
-/** What an import of this process does is listed at once. */
-const untilImport = (clientId: string, state: string) =>
-  until(async () => {
-    const part = {
-      state,
-      kind: undefined,
-      ofClientsOf: undefined,
-      after: undefined,
-      importsMax: 50,
-    }
-    const listed = await service.parts.imports().list(part)
-    return listed.some(({ importer }) => 'clientId' in importer && importer.clientId === clientId)
-  })
+/** A stream is received into a file of this process. */
+const filesReceived = () => {
+  const folder = spoolFolderOf(service.parts.config)
+  const names = attempt(() => readdirSync(folder)) ?? []
+  return names.filter((name) => name.startsWith(`${process.pid}-`)).length
+}
+
+const runningImports = () => {
+  const every = { kind: undefined, ofClientsOf: undefined, after: undefined, importsMax: 50 }
+  return service.parts.store.imports.list({ ...every, state: 'running' })
+}
 
 for (const [what, end] of Object.entries(endings)) {
   describe(`a client that ${what}`, () => {
@@ -106,11 +106,12 @@ for (const [what, end] of Object.entries(endings)) {
       const status = new Promise((resolve) => {
         sending.on('response', (answer) => resolve(answer.resume().statusCode))
       })
-      sending.write(`${JSON.stringify(aFiatAccount({ id: anId(700) }))}\n`)
-      const { parts } = service
-      await untilImport(clientId, 'receiving')
+      // A first piece is kept in memory.
+      const line = `${JSON.stringify(aFiatAccount({ id: anId(700) }))}\n`
+      sending.write(line.repeat(2 * Math.ceil(limitNamed('spoolPieceBytes') / line.length)))
+      await until(() => filesReceived() === 1)
       await end(clientId, token)
-      await parts.oauth.refresh()
+      await service.parts.oauth.refresh()
       await time.advance(limitNamed('rightCheckedMs'))
       assert.equal(await status, 401)
       sending.destroy()
@@ -127,13 +128,13 @@ for (const [what, end] of Object.entries(endings)) {
         })
       assert.equal((await send(800)).status, 200)
       const [pid = 0] = writersOf()
-      using _time = takeTime()
+      using time = takeTime()
       process.kill(pid, 'SIGSTOP')
       const storing = send(801)
-      await untilImport(clientId, 'reading')
+      await until(async () => (await runningImports()).length === 1)
       await end(clientId, token)
       await service.parts.oauth.refresh()
-      process.kill(pid, 'SIGCONT')
+      await time.advance(limitNamed('rightCheckedMs'))
       assertRefused(await storing)
       const looking = await operatorToken(service, `looker-${clientId}`, ['ingest:read_record'])
       assert.equal((await service.call(`${post}/${anId(801)}`, { token: looking })).status, 404)

@@ -1,12 +1,6 @@
 import { Type } from 'typebox'
 import { described, enumOf, uuid } from '../../fields.ts'
-import {
-  endedStates,
-  importStates,
-  runningStates,
-  waitCodes,
-  waitNames,
-} from '../../import-states.ts'
+import { importMeanings, importStates } from '../../import-states.ts'
 import {
   about,
   asComponent,
@@ -19,10 +13,9 @@ import { operation } from '../../operation.ts'
 import { nextPageCursor, pageCursor, pageSize } from '../../paging.ts'
 import { recordKinds } from '../../resources/catalogue.ts'
 
-const meanings = (names: Readonly<Record<string, string>>): string =>
-  Object.entries(names)
-    .map(([name, meaning]) => `\`${name}\`: ${meaning}`)
-    .join(' ')
+const meanings = Object.entries(importMeanings)
+  .map(([name, meaning]) => `\`${name}\`: ${meaning}`)
+  .join(' ')
 
 const count = (description: string) =>
   Type.Optional(about(description, Type.Integer({ minimum: 0 })))
@@ -42,33 +35,22 @@ const importView = Type.Object(
     file: text('The file without its folder; `-` is standard input. Of several files, the first.'),
     files: Type.Optional(about('How many files it has.', Type.Integer({ minimum: 1 }))),
     customer_id: text('The one customer whose records it may store; absent for every customer.'),
-    dry_run: Type.Optional(
-      about('True where it changes nothing; else absent.', Type.Literal(true)),
-    ),
+    role: text('The role of the database that the command had.'),
     state: about(
-      `What it does, or how it ended. ${meanings(runningStates)} ${meanings(endedStates)}`,
-      component('ImportState', 'What an import does, or how it ended.', enumMember(importStates)),
+      `What became of it. ${meanings}`,
+      component('ImportState', 'What became of an import.', enumMember(importStates)),
     ),
-    waits_for: Type.Optional(
-      about(
-        `What it waits for, while it is \`waiting\`. ${meanings(waitCodes)}`,
-        component('ImportWait', 'What an import waits for.', enumMember(waitNames)),
-      ),
-    ),
-    records_read: about('Records that were read so far.', Type.Integer({ minimum: 0 })),
-    records: count('Records in all; absent until the last one was read.'),
-    added: count('Records that are new. Counts of records are there once it is stored or checked.'),
+    records: count('Records in all. Counts of records are there once it is stored.'),
+    added: count('Records that are new.'),
     changed: count('Records that were replaced.'),
     unchanged: count('Records that were stored like this.'),
     rejected: count('Records with a fault that were left out.'),
     withdrawn: count('Records of other customers from which a value was taken.'),
     reason: text('Why it stored nothing, without any content of a record.'),
     started_at: about('When it began.', timestampMember),
-    updated_at: about(
-      'When what it does was last written, or that it was found lost.',
-      timestampMember,
+    ended_at: time(
+      'When it ended, or was found lost; absent while it runs. Its records have this `stored_at`.',
     ),
-    ended_at: time('When it ended; absent while it runs, and where it was lost.'),
     cancel_requested_at: time('When somebody first asked it to end.'),
   },
   { description: 'An import: a stream of records over HTTP, or files by the command.' },

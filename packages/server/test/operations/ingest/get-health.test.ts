@@ -38,7 +38,7 @@ test('names each job of the process that answers, and when it ran last', async (
     [
       'read-credentials',
       'sweep-fee-quotes',
-      'report-imports',
+      'forget-imports',
       'report-audit',
       'compare-checksums',
       ...(testStore === 'sqlite' ? ['check-tables'] : []),
