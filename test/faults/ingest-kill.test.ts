@@ -5,14 +5,15 @@ import { setTimeout as passing } from 'node:timers/promises'
 import { isLong } from '../support/long.ts'
 import { type Program, runProgram, startProgram } from '../support/program.ts'
 import { aFiatAccount, anId } from '../support/records.ts'
-import { until } from '../support/until.ts'
+import { until, untilHolds } from '../support/until.ts'
 import { embedded, type Place, postgres } from './support/places.ts'
 
 /**
  * Server and importers are killed with SIGKILL while streams, single records of several customers
  * and files with some of the same customers are stored.
  * Afterwards each request is wholly applied or not at all, every acknowledged change is there, and
- * history agrees with the records.
+ * history agrees with the records. The row of each import tells what is stored, and a request that
+ * is repeated with its idempotency key is answered with what happened.
  */
 
 const MOMENTS = isLong ? 50 : 3
@@ -30,6 +31,7 @@ type Api = {
     method: string,
     path: string,
     body?: string,
+    headers?: Readonly<Record<string, string>>,
   ): Promise<{ status: number; text: string } | undefined>
 }
 
@@ -47,11 +49,11 @@ async function openApi(
   const answer = await fetch(`${url}/oauth2/token`, { method: 'POST', body: form })
   const { access_token: token } = (await answer.json()) as { access_token: string }
   return {
-    send: async (method, path, body) => {
+    send: async (method, path, body, headers = {}) => {
       try {
         const answered = await fetch(`${url}/ingest/v1${path}`, {
           method,
-          headers: { authorization: `Bearer ${token}` },
+          headers: { ...headers, authorization: `Bearer ${token}` },
           ...(body !== undefined && { body }),
         })
         return { status: answered.status, text: await answered.text() }
@@ -66,6 +68,8 @@ async function openApi(
 type Ledger = {
   readonly tags: Set<string>
   acknowledgedTag: string
+  /** Of the stream that was sent last, and whether it had an idempotency key. */
+  last: { readonly tag: string; readonly hasKey: boolean } | undefined
   readonly sent: number[]
   readonly acknowledged: number[]
   readonly imported: { readonly tag: string; acknowledged: boolean }[]
@@ -97,12 +101,19 @@ const fileOf = (number: number) =>
     ),
   ).join('\n')
 
+function postStream(api: Api, tag: string, hasKey: boolean) {
+  const headers: Record<string, string> = hasKey ? { 'idempotency-key': tag } : {}
+  return api.send('POST', '/fiat-accounts', shared(tag), headers)
+}
+
 async function writeUntilKilled(api: Api, ledger: Ledger, moment: number, ends: { now: boolean }) {
   const stream = async (name: string) => {
     for (let round = 0; !ends.now; round += 1) {
       const tag = `tag-${moment}-${name}-${round}`
       ledger.tags.add(tag)
-      const answer = await api.send('POST', '/fiat-accounts', shared(tag))
+      const hasKey = round % 2 === 0
+      ledger.last = { tag, hasKey }
+      const answer = await postStream(api, tag, hasKey)
       if (answer === undefined) return
       if (answer.status === 503) continue
       assert.equal(answer.status, 200, answer.text)
@@ -175,6 +186,36 @@ async function assertWhole(api: Api, ledger: Ledger): Promise<void> {
   }
 }
 
+/** Each stream that is stored makes one version, and each file has records of its own. */
+async function assertRows(place: Place, api: Api, ledger: Ledger): Promise<void> {
+  await untilHolds('no import of a killed process runs', async () => {
+    await run(place.env, ['imports', '--limit', '1'])
+    const running = await place.ask("select id from bursar.import where state = 'running'")
+    return running.length === 0
+  })
+  const storedBy = async (who: string) => {
+    const [row] = await place.ask(`select count(*) from bursar.import
+      where state = 'stored' and client_id is ${who} null and added + changed > 0`)
+    return Number(row?.[0])
+  }
+  const streams = async () => [await storedBy('not'), (await historyOf(api, anId(0))).length]
+  const [rows = 0, versions = 0] = await streams()
+  assert.equal(rows, versions, 'rows of streams')
+  const lines = (await run(place.env, ['export', 'fiat-accounts'])).split('\n')
+  const isStored = ({ tag }: { tag: string }) => lines.some((line) => line.includes(`"${tag} 0"`))
+  assert.equal(await storedBy(''), ledger.imported.filter(isStored).length, 'rows of files')
+  const { last } = ledger
+  if (last?.hasKey !== true) return
+  const wasStored = (await historyOf(api, anId(0))).some(({ record }) =>
+    record.ref_id.startsWith(`${last.tag} `),
+  )
+  const again = await postStream(api, last.tag, true)
+  assert.equal(again?.status, 200, again?.text ?? 'no answer')
+  ledger.acknowledgedTag = last.tag
+  const more = wasStored ? 0 : 1
+  assert.deepEqual(await streams(), [rows + more, versions + more], `${last.tag} was repeated`)
+}
+
 async function assertFiles(env: Place['env'], ledger: Ledger): Promise<void> {
   const lines = (await run(env, ['export', 'fiat-accounts'])).split('\n')
   for (const { tag, acknowledged } of ledger.imported) {
@@ -196,6 +237,7 @@ async function killAtRandom(place: Place): Promise<void> {
   const ledger: Ledger = {
     tags: new Set<string>(),
     acknowledgedTag: '',
+    last: undefined,
     sent: [],
     acknowledged: [],
     imported: [],
@@ -226,6 +268,7 @@ async function killAtRandom(place: Place): Promise<void> {
       await Promise.all([written, ...importing.map(({ finished }) => finished)])
       ;({ program, api } = await serve())
       await assertWhole(api, ledger)
+      await assertRows(place, api, ledger)
     }
     await assertFiles(env, ledger)
     assert.ok(ledger.acknowledgedTag !== '', 'some stream was acknowledged')

@@ -155,18 +155,24 @@ async function openOnPostgres(clock: Clock) {
   const database = await openTestDatabase()
   const customers = await openServersAs(database.url, readingSessions(60_000))
   const operator = await openTestOperator(database)
+  const stores: Store[] = []
+  const opened = (sealing: Sealing) => {
+    const store = openPostgresStore({ customers, operator }, clock, { ...testLoads, sealing })
+    stores.push(store)
+    return store
+  }
   return {
     database,
     customers,
-    store: openPostgresStore({ customers, operator }, clock, testLoads),
-    opened: (sealing: Sealing) =>
-      openPostgresStore({ customers, operator }, clock, { ...testLoads, sealing }),
+    store: opened(testSealing),
+    opened,
     ask: async (sql: string) => await database.ask(sql),
     history: async (id: string) => {
       const rows = await database.ask(versionsOf('bursar.history', id))
       return rows.map(versionOf)
     },
     close: async () => {
+      await Promise.all(stores.map((store) => store.close()))
       await customers.close()
       await operator.close()
       await database.drop()

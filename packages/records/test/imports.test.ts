@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict'
+import { randomInt } from 'node:crypto'
 import { describe, type TestContext, test } from 'node:test'
 import { sealAnswer } from '@bursar/base'
 import { countsOf } from '@bursar/intake'
+import { isLong } from '../../../test/support/long.ts'
 import { openTestStore, type TestStore, take } from '../../../test/support/record-store.ts'
 import { aFiatAccount, anId } from '../../../test/support/records.ts'
 import { openTestSealing } from '../../../test/support/test-sealing.ts'
-import { untilHolds } from '../../../test/support/until.ts'
+import { turn, untilHolds } from '../../../test/support/until.ts'
 import {
   ImportCancelled,
   type ImportsPart,
@@ -156,6 +158,38 @@ describe('a cancellation', () => {
     const reason = 'the import was cancelled'
     assert.equal((await running.fail({ state: 'cancelled', reason })).state, 'cancelled')
     assert.equal((await imports.cancel(running.row.id, undefined)).outcome, 'ended')
+  })
+
+  test('that meets the merge at any moment agrees with the store', async (t) => {
+    const opened = await openWithClock(t)
+    const other = opened.opened(openTestSealing())
+    const races = isLong ? 200 : 20
+    const seen = new Set<string>()
+    for (let race = 0; race < races; race += 1) {
+      const running = await opened.store.imports.begin(aStream)
+      const { id } = running.row
+      const merging = opened
+        .take('fiat-accounts', accounts(10 * race, 3), { row: rowOf(running) })
+        .catch(async (error: unknown) => {
+          assert.ok(error instanceof ImportCancelled, String(error))
+          await running.fail({ state: 'cancelled', reason: 'the import was cancelled' })
+        })
+      for (let turns = randomInt(600); turns > 0; turns -= 1) await turn()
+      const cancelled = await other.imports.cancel(id, undefined)
+      await merging
+      running.end()
+      const { state } = (await other.imports.find(id, undefined)) ?? assert.fail()
+      const stored = await opened.ask(
+        `select 1 from bursar.fiat_account_full where id = '${anId(10 * race + 2)}'`,
+      )
+      assert.deepEqual(
+        [state, stored.length],
+        state === 'stored' ? ['stored', 1] : ['cancelled', 0],
+      )
+      if (state === 'stored') assert.equal(cancelled.outcome, 'ended')
+      seen.add(state)
+    }
+    t.diagnostic([...seen].join(' and '))
   })
 
   test('reaches an import of another process', async (t) => {

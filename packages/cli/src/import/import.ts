@@ -222,8 +222,11 @@ async function importInputs(
       })
       return report
     } catch (error) {
-      // The error tells more, and a row that cannot be written now is lost, which is true too.
-      await running?.fail(failureOfError(error)).catch(() => {})
+      // A row that cannot be written now is lost, which is true too.
+      const row = await running?.fail(failureOfError(error)).catch(() => undefined)
+      if (row?.counts !== undefined) {
+        throw new CommandFailed(`the import ${row.id} is ${row.state}, but its report was lost`)
+      }
       throw error instanceof ImportCancelled ? new CommandFailed(error.message) : error
     } finally {
       progress.stop()

@@ -69,6 +69,7 @@ export function openImports(sessions: ImportSessions): Imports {
   const { rows, transact, dialect, clock, keyring, background, log, lock } = sessions
   const statements = importStatements(dialect)
   const own = new Map<string, Own>()
+  let isFailing = false
   const end = (id: string) => {
     own.delete(id)
     if (own.size > 0) return
@@ -92,9 +93,12 @@ export function openImports(sessions: ImportSessions): Imports {
     background.start('watch-imports', async () => {
       try {
         await look()
+        isFailing = false
         return {}
       } catch (error) {
-        log.warn({ err: error }, 'the rows of running imports cannot be read or written')
+        if (!isFailing)
+          log.warn({ err: error }, 'the rows of running imports cannot be read or written')
+        isFailing = true
         return { isFailed: true }
       }
     })
