@@ -117,7 +117,7 @@ describe('while an import merges', () => {
     assert.equal(waited.code, 1)
     assert.match(
       waited.errors,
-      /^another process, such as an import, has written .* for 60 s;.*\n$/,
+      /^waiting: the end of another merge;.*\nanother process, such as an import, has written .* for 60 s;.*\n$/,
     )
   })
 })

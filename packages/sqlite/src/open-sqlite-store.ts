@@ -16,8 +16,9 @@ import {
 import { guarded, integrityFaults, openFurther } from './database.ts'
 import { dialect } from './dialect.ts'
 import { emptyLog, hasAbandonedLog } from './files/write-ahead-log.ts'
+import { transactAfterMerges } from './import/after-merges.ts'
 import { beginImport } from './import/import-connection.ts'
-import { afterMerges, isLockHeld, openImportLock } from './import/import-lock.ts'
+import { isLockHeld, openImportLock } from './import/import-lock.ts'
 import { openMigrated } from './migrate.ts'
 import { customerRecords } from './records/customer-records.ts'
 import { changesOf } from './records/look-for-changes.ts'
@@ -79,7 +80,7 @@ export function openSqliteStore(
     puts: putsOver(() => writer.open().transact),
     beginLoad: (resource, options) => beginImport(path, resource, { clock, seals, ...options }),
     cleared: ['origin', 'import'],
-    imports: { lock: openImportLock(path), transact: afterMerges(transact) },
+    imports: { lock: openImportLock(path), transact: transactAfterMerges(path, transact) },
   })
   return {
     ...records,

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { type Clock, freeBytesOf, limitsOf, systemTime, turn } from '@bursar/base'
+import { type Clock, freeBytesOf, limitsOf, turn } from '@bursar/base'
 import type { Resource } from '@bursar/contract'
 import {
   createImportStaging,
@@ -8,7 +8,6 @@ import {
   loadRecords,
   mergeInOrder,
   type RecordLoad,
-  recordsLimits,
   type Seals,
   type Session,
   type StagedValue,
@@ -19,8 +18,9 @@ import {
 import { openFurther } from '../database.ts'
 import { dialect } from '../dialect.ts'
 import { emptyLog, emptyLogSoon } from '../files/write-ahead-log.ts'
-import { retryWhileLocked, transact } from '../locks.ts'
+import { transact } from '../locks.ts'
 import { insertInto, openSession } from '../session.ts'
+import { afterMerges } from './after-merges.ts'
 import { failedWrite, spaceFor } from './disk-space.ts'
 
 const limits = limitsOf({
@@ -53,18 +53,7 @@ async function openArea(
   resource: Resource,
   { fileBytes = 0, freeBytes = freeBytesOf, isInServer = false, signal }: ImportDeps,
 ): Promise<StagingArea> {
-  const { storeLockWaitMs } = recordsLimits
-  const locked = `another process, such as an import, has written ${path} for ${storeLockWaitMs / 1000} s; nothing was changed; wait until it has ended, then run this again`
-  const afterOthers = <T>(work: () => T | Promise<T>) =>
-    retryWhileLocked(
-      () => {
-        signal?.throwIfAborted()
-        return work()
-      },
-      systemTime.elapsedMs() + storeLockWaitMs,
-      locked,
-    )
-  const db = await afterOthers(() => openStaging(path))
+  const db = await afterMerges(path, signal, () => openStaging(path))
   using opened = new DisposableStack()
   opened.defer(() => db.close())
   // A killed import may have left a long log, whose space counts as free. Requests wait while the
@@ -96,7 +85,7 @@ async function openArea(
         session,
         locked: ({ add, ...steps }) => {
           onStep?.('store_lock')
-          return afterOthers(() =>
+          return afterMerges(path, signal, () =>
             write(async () => {
               onStep?.('checking')
               return await mergeInOrder({ ...steps, lock: add })

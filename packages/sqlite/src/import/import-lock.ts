@@ -1,14 +1,7 @@
 import { randomInt } from 'node:crypto'
 import { rmSync } from 'node:fs'
-import { attempt, systemTime } from '@bursar/base'
-import {
-  type ImportLock,
-  LOCK_NUMBER_END,
-  NothingChanged,
-  recordsLimits,
-  type Transact,
-  type WaitingTransact,
-} from '@bursar/records'
+import { attempt } from '@bursar/base'
+import { type ImportLock, LOCK_NUMBER_END, NothingChanged } from '@bursar/records'
 import { holdLock, isLocked, lockBeside } from '../files/file-lock.ts'
 
 const lockFile = (path: string, number: number): string => lockBeside(path, `import-${number}.lock`)
@@ -47,25 +40,3 @@ export function openImportLock(path: string): ImportLock {
     },
   }
 }
-
-/** The pause between two attempts to write a row of an import while a merge holds the file. */
-const PAUSE_MS = 50
-
-/**
- * Waits for a merge of another process as long as a merge does. Each attempt asks for the lock
- * once, so that single records, which share the connection, are not kept behind it.
- */
-export const afterMerges =
-  (transact: Transact): WaitingTransact =>
-  async (work, signal) => {
-    const deadline = systemTime.elapsedMs() + recordsLimits.storeLockWaitMs
-    for (;;) {
-      signal?.throwIfAborted()
-      try {
-        return await transact(work, systemTime.elapsedMs())
-      } catch (error) {
-        if (!(error instanceof NothingChanged) || systemTime.elapsedMs() >= deadline) throw error
-      }
-      await systemTime.pause(PAUSE_MS)
-    }
-  }
