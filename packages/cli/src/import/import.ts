@@ -9,7 +9,7 @@ import {
   importFiles,
   recordRules,
 } from '@bursar/intake'
-import { ImportCancelled } from '@bursar/records'
+import { ImportCancelled, type RunningImport } from '@bursar/records'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import {
   type CommonOptions,
@@ -152,16 +152,7 @@ async function importInputs(
     const progress = openProgress(inputs, output)
     const user = operatingUser()
     const isDryRun = options.dryRun === true
-    const { imports } = stores.records()
-    progress.enter('store_lock')
-    const running = isDryRun
-      ? undefined
-      : await imports.begin({
-          kind: resource.kind,
-          importer: { ...user, file: inputs.files[0]?.name ?? '-', files: inputs.files.length },
-          boundTo: options.customer,
-        })
-    progress.enter('checking')
+    let running: RunningImport | undefined
     interruption.beforeExit(
       () => {
         progress.stop()
@@ -173,14 +164,24 @@ async function importInputs(
         return Promise.allSettled([written, audited.cancelled()]).then(() => {})
       },
     )
-    running?.signal.addEventListener('abort', () => {
-      for (const { stop } of inputs.files) stop()
-    })
     /** Of the files that were read to their end. */
     const digestsOf = ({ files }: Pick<ImportReport, 'files'>) =>
       files.flatMap(({ sha256 }) => (sha256 === undefined ? [] : (running?.digestOf(sha256) ?? [])))
     const isCompressed = inputs.paths.some((path) => path.endsWith('.gz'))
     try {
+      if (!isDryRun) {
+        progress.enter('store_lock')
+        running = await stores.records().imports.begin({
+          kind: resource.kind,
+          importer: { ...user, file: inputs.files[0]?.name ?? '-', files: inputs.files.length },
+          boundTo: options.customer,
+        })
+        progress.enter('checking')
+        running.signal.addEventListener('abort', () => {
+          for (const { stop } of inputs.files) stop()
+        })
+      }
+      const begun = running
       const files = inputs.files.map(({ entries, blankRows, name, sha256 }) => {
         return { entries, blankRows, origin: { ...user, file: name, sha256 } }
       })
@@ -203,16 +204,17 @@ async function importInputs(
         reject: rejects?.add,
         signal: running?.signal,
         row:
-          running &&
+          begun &&
           ((done) => ({
-            id: running.row.id,
+            id: begun.row.id,
             counts: countsOf(done),
             digests: digestsOf(done),
             answer: undefined,
           })),
       })
       const refused = report.faultCount > 0
-      if (refused) await running?.fail(failureOfReport(report), digestsOf(report))
+      // The report tells more, and a row that cannot be written now is lost, which is true too.
+      if (refused) await running?.fail(failureOfReport(report), digestsOf(report)).catch(() => {})
       running?.end()
       audited.note({
         kind: resource.kind,
@@ -222,7 +224,6 @@ async function importInputs(
       })
       return report
     } catch (error) {
-      // A row that cannot be written now is lost, which is true too.
       const row = await running?.fail(failureOfError(error)).catch(() => undefined)
       if (row?.counts !== undefined) {
         throw new CommandFailed(`the import ${row.id} is ${row.state}, but its report was lost`)
