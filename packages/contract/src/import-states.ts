@@ -15,7 +15,7 @@ export const importStates = Object.keys(importMeanings)
 export const isImportState = (name: string): name is ImportState =>
   Object.hasOwn(importMeanings, name)
 
-/** What a merge waits for, for whoever runs the command. */
+/** What a merge waits for, as the command says it. */
 export const waitMeanings = {
   session: 'a session of the database',
   store_lock: 'the end of another merge; the embedded store has one writer at a time',

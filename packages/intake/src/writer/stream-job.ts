@@ -30,7 +30,7 @@ export type StreamJob = {
 /** What the serving process sends to a writer. The first message has the configuration. */
 export type ToWriter = { readonly config: Config } | { readonly job: StreamJob } | KeysAnswer
 
-/** How far a stream is. While it is read, it is told all the time. */
+/** How far a stream is. A writer sends this again and again while it reads. */
 export type StreamProgress = { readonly phase: 'reading' | 'merging' }
 
 /** What a writer sends. The last message about a job is a report or a failure. */

@@ -76,12 +76,12 @@ const joined = (digests: readonly string[]): string | null =>
 const emptied = 'idempotency_key = null, fingerprint = null, answer = null'
 
 /** Empties what was kept of requests with idempotency keys of clients, for an erasure. */
-export function emptyAnswers({ tableName, isAnyOf, parameter, forUpdate }: Dialect): RowsOfClients {
+export function emptyAnswers({ tableName, isAnyOf, parameter, forUpdate }: Dialect) {
   const table = tableName('import')
   const isOwn = `${isAnyOf('client_id', parameter(1, 'text[]'))}
     and (idempotency_key is not null or digests is not null)`
   return {
-    of: 'clients',
+    of: 'clients' as const,
     erase: `update ${table} set ${emptied}, digests = null where id in (
         select id from ${table} where ${isOwn}
         order by id limit ${parameter(2, 'bigint')} ${forUpdate('skip')})
@@ -89,13 +89,6 @@ export function emptyAnswers({ tableName, isAnyOf, parameter, forUpdate }: Diale
     isLeft: `select 1 from ${table} where ${isOwn} limit 1`,
     count: `select count(*) as count from ${table} where ${isOwn}`,
   }
-}
-
-type RowsOfClients = {
-  readonly of: 'clients'
-  readonly erase: string
-  readonly isLeft: string
-  readonly count: string
 }
 
 /** Empties the names and digests of files of one customer, which is the parameter. */

@@ -121,7 +121,7 @@ export function openImports(sessions: ImportSessions): Imports {
     const { cancelling } = own.get(id) ?? { cancelling: new AbortController() }
     const fail = async (failure: ImportFailure, digests?: readonly string[]) => {
       const write = () =>
-        transact(({ rows: write }) => write(statements.fail(id, failure, digests, clock())))
+        transact((session) => session.rows(statements.fail(id, failure, digests, clock())))
       try {
         await write()
       } catch (error) {
@@ -139,6 +139,30 @@ export function openImports(sessions: ImportSessions): Imports {
       fail,
       end: () => end(id),
     }
+  }
+  /** Locks the row of the key, so that two requests with it are answered one after the other. */
+  const earlierRequest = async (
+    { rows: query }: Session,
+    keys: WrappingKeys,
+    { importer }: NewImport,
+    keyed: KeyedRequest | undefined,
+  ): Promise<EarlierRequest | undefined> => {
+    if (keyed === undefined || !('clientId' in importer)) return undefined
+    const { clientId } = importer
+    await query(statements.emptyKey(clientId, keyed.key, clock()))
+    const [row] = await query(statements.findKey(clientId, keyed.key))
+    if (row === undefined) return undefined
+    const id = text(row, 'id')
+    if (text(row, 'state') === 'running') return { is: 'running', id }
+    const keyId = text(row, 'key_id')
+    const key = keys.all('import').find((each) => each.id === keyId)?.key
+    if (key === undefined) throw new NothingChanged(`the key ${keyId} is missing`)
+    if (optionalText(row, 'fingerprint') !== importDigest(key, 'request', keyed.request)) {
+      return { is: 'another' }
+    }
+    const answer = openAnswer(answerKeyOf(key, id), id, text(row, 'answer'))
+    if (answer === undefined) throw new NothingChanged(`the answer of the import ${id} is damaged`)
+    return { is: 'stored', id, answer }
   }
   const beginOnce = async (
     entry: NewImport,
@@ -230,31 +254,6 @@ export function openImports(sessions: ImportSessions): Imports {
       watching?.stop()
       lock.release()
     },
-  }
-
-  /** Locks the row of the key, so that two requests with it are answered one after the other. */
-  async function earlierRequest(
-    { rows: query }: Session,
-    keys: WrappingKeys,
-    { importer }: NewImport,
-    keyed: KeyedRequest | undefined,
-  ): Promise<EarlierRequest | undefined> {
-    if (keyed === undefined || !('clientId' in importer)) return undefined
-    const { clientId } = importer
-    await query(statements.emptyKey(clientId, keyed.key, clock()))
-    const [row] = await query(statements.findKey(clientId, keyed.key))
-    if (row === undefined) return undefined
-    const id = text(row, 'id')
-    if (text(row, 'state') === 'running') return { is: 'running', id }
-    const keyId = text(row, 'key_id')
-    const key = keys.all('import').find((each) => each.id === keyId)?.key
-    if (key === undefined) throw new NothingChanged(`the key ${keyId} is missing`)
-    if (optionalText(row, 'fingerprint') !== importDigest(key, 'request', keyed.request)) {
-      return { is: 'another' }
-    }
-    const answer = openAnswer(answerKeyOf(key, id), id, text(row, 'answer'))
-    if (answer === undefined) throw new NothingChanged(`the answer of the import ${id} is damaged`)
-    return { is: 'stored', id, answer }
   }
 }
 
