@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { describe } from 'node:test'
 import type { Page } from 'playwright-core'
 import { fixtureIds } from '../../packages/sandbox/src/story.ts'
+import { importInPart } from '../support/import-in-part.ts'
 import { operatorToken } from '../support/operator-token.ts'
 import { systemMs } from '../support/until.ts'
 import { arrivesAt, axeFaults, browserTest, columnOf, openBrowsing } from './support/browse.ts'
@@ -504,6 +505,15 @@ browserTest('health shows the store, the sources of fees, and the jobs', async (
     text,
     /Credentials.*Read \d+ seconds? ago.*Bitcoin.*schedule.*Jobs.*Read credentials/,
   )
+})
+
+browserTest('the overview and the health show that an import skipped records', async () => {
+  await importInPart(browsing.service.parts.store)
+  const { page, open } = await signedIn()
+  await page.getByText(/^Imports: .*1 stored in part in the last hour$/).waitFor()
+  await open('#/health')
+  const card = page.getByRole('region', { name: 'Imports' })
+  await card.getByText(/1 stored in part in the last hour/).waitFor()
 })
 
 browserTest('nobody stays signed in without a key or a click', async () => {

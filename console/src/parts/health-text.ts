@@ -27,6 +27,7 @@ function bytesText(bytes: number): string {
 
 /** One line about a part of the service: the figure that people ask for, or its status. */
 export function checkText(name: string, check: Details): string {
+  if (name === 'imports' && check.status !== 'unavailable') return importsText(check)
   if (check.status !== 'ok' && check.status !== 'ready') return String(check.status)
   if (name === 'credentials' && check.age_ms !== undefined) {
     return `Read ${durationText(number(check.age_ms) ?? 0)} ago`
@@ -39,6 +40,14 @@ export function checkText(name: string, check: Details): string {
   if (name === 'integrity') return 'None damaged'
   if (name === 'fees') return 'Known for every network'
   return 'Works'
+}
+
+/** How many imports of the last hour are in each state: `3 stored, 1 stored in part`. */
+function importsText({ status: _, reason: __, ...counts }: Details): string {
+  const words = Object.entries(counts).map(
+    ([state, count]) => `${figureText(state, count)} ${memberWord(state)}`,
+  )
+  return `${words.length === 0 ? 'None' : words.join(', ')} in the last hour`
 }
 
 const memberWords: Readonly<Record<string, string>> = {

@@ -1,6 +1,7 @@
 import { requestJson } from '../api/send-request.ts'
 import { useSession } from '../session/console-session.ts'
 import { capital } from '../values/labels.ts'
+import { checkText } from './health-text.ts'
 import { type Loaded, useLoad } from './use-load.ts'
 
 type Check = Readonly<Record<string, unknown>> & { readonly status: string }
@@ -58,19 +59,27 @@ const parts: Readonly<Record<string, string>> = {
   standbys: 'Standby copies',
   standby: 'Standby copy',
   audit: 'Audit log',
+  imports: 'Imports',
 }
 
 export const partName = (name: string): string => parts[name] ?? capital(name.replaceAll('_', ' '))
+
+function warningText(name: string, check: Check): string {
+  if (check.status !== 'degraded') return `${partName(name)} does not work`
+  return name === 'imports'
+    ? `Imports: ${checkText(name, check)}`
+    : `${partName(name)} works in part`
+}
 
 /** The parts that do not work, or work in part. */
 export function warningsOf(health: HealthAnswer | undefined) {
   const checks = Object.entries(health?.checks ?? {})
   return checks
     .filter(([, { status }]) => status !== 'ok' && status !== 'ready')
-    .map(([name, { status }]) => ({
+    .map(([name, check]) => ({
       key: `check ${name}`,
-      tone: status === 'degraded' ? ('wait' as const) : ('bad' as const),
-      say: `${partName(name)} ${status === 'degraded' ? 'works in part' : 'does not work'}`,
+      tone: check.status === 'degraded' ? ('wait' as const) : ('bad' as const),
+      say: warningText(name, check),
       why: 'Health has the details',
       much: '',
       unit: '',

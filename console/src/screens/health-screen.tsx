@@ -62,7 +62,7 @@ function Parts({ health }: { readonly health: HealthAnswer }) {
             </header>
             <div className="body">
               <p className="soft">{checkText(name, check)}</p>
-              <Details details={check} />
+              {name !== 'imports' && <Details details={check} />}
             </div>
           </section>
         ))}

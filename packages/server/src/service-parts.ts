@@ -36,7 +36,7 @@ import {
 import { ingestApi } from './documents/openapi.ts'
 import { openApiRoute, openApiRoutes } from './documents/openapi-routes.ts'
 import { problemPages } from './documents/problem-pages.ts'
-import { type Life, processChecks, readinessChecks } from './documents/readiness.ts'
+import { importsCheck, type Life, processChecks, readinessChecks } from './documents/readiness.ts'
 import { staticDocument } from './documents/static-document.ts'
 import { authenticate, requireOperator, requireScope } from './pipeline/authenticate.ts'
 import { cursorKeysOf } from './pipeline/cursor.ts'
@@ -165,11 +165,12 @@ export const openBounds = ({ config, keyring, unsent }: WithStores) => ({
 export function openHealth(
   parts: WithStores & ReturnOf<typeof openTokens> & ReturnOf<typeof openFeeSources>,
 ) {
-  const { oauth, life, log, clock, background } = parts
+  const { oauth, life, log, clock, background, servesOperator, store } = parts
   const checked = { ...parts, credentials: oauth }
   const readiness = [...readinessChecks(checked), ...processChecks(life, log)]
   const minutes = openRequestMinutes(clock)
-  return { readiness, minutes, health: openHealthReport(readiness, background, minutes) }
+  const reported = servesOperator ? [...readiness, importsCheck(store.imports)] : readiness
+  return { readiness, minutes, health: openHealthReport(reported, background, minutes) }
 }
 
 export function openIntake(

@@ -7,7 +7,7 @@ import {
   offeredPairs,
   type Unavailable,
 } from '@bursar/fees'
-import type { Store, StoreServer, StoreWatch } from '@bursar/records'
+import type { Imports, Store, StoreServer, StoreWatch } from '@bursar/records'
 import type { ReadinessCheck } from './health.ts'
 
 type ReadinessDeps = {
@@ -116,6 +116,26 @@ function statusOf(missing: number, offered: number): 'ok' | 'degraded' | 'unavai
   if (missing === offered) return 'unavailable'
   return missing === 0 ? 'ok' : 'degraded'
 }
+
+/**
+ * For the operator alone: how many imports run or ended in the last hour, by state. What an import
+ * has left out is no reason to turn customers away, so the part never fails.
+ */
+export const importsCheck = ({ count }: Pick<Imports, 'count'>): ReadinessCheck => ({
+  name: 'imports',
+  check: async () => {
+    const known = await count().catch(() => undefined)
+    if (known === undefined) return { status: 'unavailable', reason: 'the rows cannot be read' }
+    const counts = Object.fromEntries(known.map(({ state, imports }) => [state, imports]))
+    const { stored_in_part: inPart = 0, lost = 0 } = counts
+    const reasons = [
+      ...(inPart > 0 ? [`${counted(inPart, 'import')} stored in part`] : []),
+      ...(lost > 0 ? [`${counted(lost, 'import')} lost`] : []),
+    ]
+    if (reasons.length === 0) return counts
+    return { status: 'degraded', reason: `in the last hour: ${reasons.join(', ')}`, ...counts }
+  },
+})
 
 export type Life = { isEnding: boolean }
 

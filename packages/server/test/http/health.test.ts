@@ -79,7 +79,7 @@ describe('the operator’s port', () => {
     const { checks, jobs, requests, ...rest } = called.body
     assert.deepEqual(rest, { status: 'ready', pid: process.pid })
     assert.deepEqual(Object.keys(requests), ['minutes'])
-    const parts = ['store', 'integrity', 'credentials', 'fees', 'process', 'log']
+    const parts = ['store', 'integrity', 'credentials', 'fees', 'process', 'log', 'imports']
     assert.deepEqual(Object.keys(checks), parts)
     for (const part of Object.values<{ status: string }>(checks)) assert.equal(part.status, 'ok')
     assert.ok(jobs.length > 0)

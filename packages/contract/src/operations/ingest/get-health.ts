@@ -31,7 +31,7 @@ export const getHealth = operation({
   id: 'getHealth',
   title: 'Read the health of the process',
   summary:
-    'Returns what this process knows of its parts: the store and its servers, damage, credentials, and the sources of fees. It also lists the jobs that the process runs on timers. Each worker answers for itself.',
+    'Returns what this process knows of its parts: the store and its servers, damage, credentials, the sources of fees, and the imports of the last hour. It also lists the jobs that the process runs on timers. Each worker answers for itself.',
   tag: 'Health',
   method: 'GET',
   path: '/ingest/v1/health',

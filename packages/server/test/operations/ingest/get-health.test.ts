@@ -2,9 +2,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parseInstant } from '@bursar/base'
 import { describeService } from '../../../../../test/support/describe-service.ts'
+import { callUrl } from '../../../../../test/support/harness.ts'
+import { importInPart } from '../../../../../test/support/import-in-part.ts'
 import { operatorToken } from '../../../../../test/support/operator-token.ts'
 import { testStore } from '../../../../../test/support/test-database.ts'
 import { until } from '../../../../../test/support/until.ts'
+import { importsCheck } from '../../../src/documents/readiness.ts'
 
 type Job = Readonly<Record<string, string>> & { readonly name: string; readonly of?: string }
 
@@ -57,6 +60,29 @@ test('names each job of the process that answers, and when it ran last', async (
   assert.ok(ran && next && ran <= now && now - ran < 3_600_000_000n, ranAt)
   assert.ok(next - ran >= 2_000_000n, nextAt)
   assert.ok(Number.isInteger(tookMs))
+})
+
+test('shows that an import of the last hour was stored in part, and stays ready', async () => {
+  const token = await operatorToken(service, 'importer', ['ingest:read_health'])
+  const imports = async () => {
+    const { body } = await service.call('/ingest/v1/health', { token })
+    return body.checks.imports
+  }
+  const { status, stored_in_part: none, ...before } = await imports()
+  assert.deepEqual([status, none], ['ok', undefined])
+  await importInPart(service.parts.store)
+  assert.deepEqual(await imports(), {
+    ...before,
+    status: 'degraded',
+    reason: 'in the last hour: 1 import stored in part',
+    stored_in_part: 1,
+  })
+  assert.equal((await callUrl(`${service.operatorUrl}/readyz`, {})).status, 200)
+})
+
+test('does not take a process for failed whose rows of imports cannot be read', async () => {
+  const { check } = importsCheck({ count: () => Promise.reject(new Error('no store')) })
+  assert.deepEqual(await check(), { status: 'unavailable', reason: 'the rows cannot be read' })
 })
 
 test('shows no job in the public answer', async () => {
