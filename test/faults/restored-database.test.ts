@@ -89,6 +89,15 @@ async function reconcile(server: PostgresServer, words: readonly string[]) {
   return [code, in_recovery, clients_confirmed_at && 'confirmed']
 }
 
+/** What `doctor` says of the objects of the schema. */
+async function schemaFindings(server: PostgresServer): Promise<string> {
+  const { output } = await runProgram(['doctor'], { env: envOf(server) })
+  return output
+    .split('\n')
+    .filter((line) => /^(schema|roles|row-security): /.test(line))
+    .join('\n')
+}
+
 /** Follows the recovery of the document while the server runs. */
 async function consumeAfterTheDump(target: PostgresServer, url: string): Promise<void> {
   const stores = await openStores(target)
@@ -122,6 +131,9 @@ test('a dump as bursar_backup restores on a new cluster, is served, and its stan
   const target = await newCluster()
   t.after(target.stop)
   assert.deepEqual(runDocumented('pg_restore', target, folder), { status: 0, stderr: '' })
+  assert.match(await schemaFindings(target), /made by another version of PostgreSQL, or in another/)
+  await migratePostgres(addressesOf(target.url('bursar_owner', database)), roles)
+  assert.equal(await schemaFindings(target), '')
   assert.deepEqual(await reconcile(target, documentedWords('--restored-to')), [0, true, null])
   const standby = await target.addStandby('one')
   t.after(standby.stop)

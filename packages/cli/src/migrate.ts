@@ -12,6 +12,7 @@ import type { CreateOption } from './with-stores.ts'
 type MigrateOptions = CommonOptions &
   CreateOption & {
     readonly check?: boolean
+    readonly yes?: boolean
     readonly appRole: string
     readonly operatorRole: string
   }
@@ -28,6 +29,7 @@ export function migrateCommand(output: Output): Command {
       'bursar_operator',
     )
     .option('--check', 'Check the integrity of the whole store and of every stored record too.')
+    .option('--yes', 'Replace objects and rights on PostgreSQL that somebody has changed.')
     .option('--create', 'Make an empty database where one of the embedded store is missing.')
     .action(async (options: MigrateOptions, command: Command) => {
       const { appRole: app, operatorRole: operator } = options
@@ -39,6 +41,7 @@ export function migrateCommand(output: Output): Command {
         creates: creates(options),
         // A check reads beside a server.
         refusesServed: options.check !== true,
+        replaces: options.yes === true,
         recorded: (log, work) => {
           if (log === undefined) return work()
           return auditing(log, command, asOwner(deps.config), async ({ note }) => {

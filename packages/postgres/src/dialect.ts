@@ -4,7 +4,7 @@ import { textArray } from './driver/connection.ts'
 const setting = (name: string): string => `nullif(current_setting('bursar.${name}', true), '')`
 
 /** The customer that a statement names. */
-export const namedIn = {
+const namedIn = {
   customer: `${setting('customer')}::integer`,
   customer_id: setting('customer_id'),
   id: setting('customer_id'),

@@ -26,6 +26,7 @@ import { migratePostgres } from '../src/schema/migrate.ts'
 describe('doctor on PostgreSQL', { skip: testStore !== 'postgres' && 'needs PostgreSQL' }, () => {
   let primary: PostgresServer
   let standby: PostgresServer
+  const roles = { app: 'bursar', operator: 'bursar_operator' }
   const masterKey = randomBytes(32).toString('base64')
   const url = (role: string) => primary.url(role, 'bursar_template')
   const asSuperuser = (sql: string) => execute(url('postgres'), sql)
@@ -75,6 +76,30 @@ describe('doctor on PostgreSQL', { skip: testStore !== 'postgres' && 'needs Post
     assert.deepEqual(await inspected(), [])
   })
 
+  test('says one thing of a database before its first migrate, which wants empty schemas', async () => {
+    await execute(primary.url('postgres', 'postgres'), 'create database empty owner owner')
+    const of = (role: string) => primary.url(role, 'empty')
+    const env = { DATABASE_URL: of('bursar'), OPERATOR_DATABASE_URL: of('bursar_operator') }
+    assert.deepEqual(await inspected(env), ['schema: The database has no Bursar schema'])
+    await execute(
+      of('owner'),
+      'create schema bursar; create function bursar.planted() returns bigint language sql return 1',
+    )
+    await assert.rejects(
+      migratePostgres(addressesOf(of('owner')), roles),
+      /which it has not made \(function bursar\.planted\(\), /,
+    )
+    await execute(
+      of('owner'),
+      `drop function bursar.planted();
+       alter default privileges for role owner grant select on tables to bursar_operator, public`,
+    )
+    await migratePostgres(addressesOf(of('owner')), roles)
+    const [found, ...rest] = await inspected(env)
+    assert.match(String(found), /^surroundings: the default privileges of role owner /)
+    assert.deepEqual(rest, [])
+  })
+
   test('is a command that reads the database too', async () => {
     const fees = { BURSAR_ACCEPT_SAMPLE_FEES: 'true' }
     const found = await doctorFindings(() =>
@@ -97,64 +122,64 @@ describe('doctor on PostgreSQL', { skip: testStore !== 'postgres' && 'needs Post
     [
       'grant delete on bursar.history to bursar',
       'revoke delete on bursar.history from bursar',
-      /^roles: the role bursar may delete on history$/,
+      /^schema: the right of bursar to delete on table bursar\.history is not one that /,
     ],
     [
       'revoke insert on bursar.origin from bursar_operator',
       'grant insert on bursar.origin to bursar_operator',
-      /^roles: the role bursar_operator may not insert on origin$/,
+      /^schema: the right of bursar_operator to insert on table bursar\.origin is missing$/,
     ],
     [
       'grant select on bursar_audit.line to bursar_operator',
       'revoke select on bursar_audit.line from bursar_operator',
-      /^roles: the role bursar_operator may select on bursar_audit\.line$/,
+      /^schema: the right of bursar_operator to select on table bursar_audit\.line is not one /,
     ],
     [
       'revoke insert on bursar_audit.line from bursar',
       'grant insert on bursar_audit.line to bursar',
-      /^roles: the role bursar may not insert on bursar_audit\.line$/,
+      /^schema: the right of bursar to insert on table bursar_audit\.line is missing$/,
     ],
     [
       'alter table bursar.statement no force row level security',
       'alter table bursar.statement force row level security',
-      /^row-security: row-level security does not limit table statement to one customer$/,
+      /^schema: the row-level security of bursar\.statement is not as /,
     ],
     [
       'create policy second on bursar.statement for select using (true)',
       'drop policy second on bursar.statement',
-      /^row-security: the policy second of table statement is not one that /,
+      /^schema: the policy second of bursar\.statement is not one that /,
     ],
     [
       'alter policy customer on bursar.statement using (true)',
       `alter policy customer on bursar.statement
         using (customer = nullif(current_setting('bursar.customer', true), '')::integer)`,
-      /^row-security: table statement lacks a policy that /,
+      /^schema: the policy customer of bursar\.statement is not as /,
     ],
     [
       'drop policy operator on bursar.statement',
       'create policy operator on bursar.statement to bursar_operator using (true) with check (true)',
-      /^row-security: table statement lacks a policy that /,
+      /^schema: the policy operator of bursar\.statement is missing$/,
     ],
     [
       'create policy narrow on bursar.statement as restrictive to bursar using (false)',
       'drop policy narrow on bursar.statement',
-      /^row-security: the policy narrow of table statement is not one that /,
+      /^schema: the policy narrow of bursar\.statement is not one that /,
     ],
     [
       'alter policy operator on bursar.statement to bursar_operator, bursar',
       'alter policy operator on bursar.statement to bursar_operator',
-      /^row-security: the policy operator of table statement is not one that /,
+      /^schema: the policy operator of bursar\.statement is not as /,
     ],
     [
       'alter policy forgetting on bursar.denied_token using (true)',
       `alter policy forgetting on bursar.denied_token
         using (expires_at <= (extract(epoch from statement_timestamp()) * 1000000)::bigint)`,
-      /^row-security: the policy forgetting of table denied_token is not one that /,
+      /^schema: the policy forgetting of bursar\.denied_token is not as /,
     ],
     [
       'alter table bursar.denied_token disable row level security',
       'alter table bursar.denied_token enable row level security',
-      /^row-security: row-level security does not limit table denied_token to one customer$/,
+      /^schema: the row-level security of bursar\.denied_token is not as /,
     ],
     [
       `insert into bursar.customer (id) values ('one');
@@ -165,70 +190,125 @@ describe('doctor on PostgreSQL', { skip: testStore !== 'postgres' && 'needs Post
     [
       'create view public.shown as select * from bursar.statement; grant select on public.shown to public',
       'drop view public.shown',
-      /^roles: the role bursar may select on view public\.shown$/,
+      /^surroundings: the view public\.shown shows tables of Bursar$/,
     ],
     [
       `create view public.inner_view as select id from bursar.statement;
        create view public.shown as select * from public.inner_view;
        grant select (id) on public.shown to bursar`,
       'drop view public.shown, public.inner_view',
-      /^roles: the role bursar may select on view public\.shown$/,
+      /^surroundings: the view public\.shown shows tables of Bursar$/,
     ],
     [
       'create view bursar.shown as select 1 as one; grant select on bursar.shown to bursar',
       'drop view bursar.shown',
-      /^roles: the role bursar may select on shown$/,
+      /^schema: the view bursar\.shown is not one that /,
     ],
     [
       `create function public.shown() returns bigint language sql security definer
         as 'select count(*) from bursar.statement'`,
       'drop function public.shown()',
-      /^roles: the role bursar may execute on function public\.shown$/,
+      /^surroundings: the function public\.shown\(\) runs with the rights of role postgres, /,
     ],
     [
       'grant execute on function bursar_audit.note_seen() to public',
       'revoke execute on function bursar_audit.note_seen() from public',
-      /^roles: the role bursar may execute on function bursar_audit\.note_seen$/,
+      /^schema: the right of public to execute on routine bursar_audit\.note_seen\(\) is not one /,
     ],
     [
       'revoke execute on function bursar.clock_microseconds() from public',
       'grant execute on function bursar.clock_microseconds() to public',
-      /^roles: the role bursar may not execute on function clock_microseconds$/,
+      /^schema: the right of public to execute on routine bursar\.clock_microseconds\(\) is missing$/,
     ],
     [
       'grant update (disabled_at) on bursar.client to bursar',
       'revoke update (disabled_at) on bursar.client from bursar',
-      /^roles: the role bursar may update on client \(disabled_at\)$/,
+      /^schema: the right of bursar to update \(disabled_at\) on table bursar\.client is not one /,
     ],
     [
       'revoke update (last_used_at) on bursar.client from bursar',
       'grant update (last_used_at) on bursar.client to bursar',
-      /^roles: the role bursar may not update on client \(last_used_at\)$/,
+      /^schema: the right of bursar to update \(last_used_at\) on table bursar\.client is missing$/,
     ],
     [
       'grant select (body) on bursar_audit.line to public',
       'revoke select (body) on bursar_audit.line from public',
-      /^roles: the role bursar may select on bursar_audit\.line \(body\)$/,
+      /^schema: the right of public to select \(body\) on table bursar_audit\.line is not one /,
     ],
     [
       'grant references on bursar.client to public',
       'revoke references on bursar.client from public',
-      /^roles: the role bursar_operator may references on client$/,
+      /^schema: the right of public to references on table bursar\.client is not one /,
     ],
     [
       'grant create on schema bursar to bursar_operator',
       'revoke create on schema bursar from bursar_operator',
-      /^roles: the role bursar_operator may create on schema bursar$/,
+      /^schema: the right of bursar_operator to create on schema bursar is not one /,
     ],
     [
       'grant create on database bursar_template to bursar',
       'revoke create on database bursar_template from bursar',
-      /^roles: the role bursar may create on database bursar_template$/,
+      /^roles: the role bursar may create schemas in the database$/,
     ],
     [
       'grant update on sequence bursar.origin_id_seq to public',
       'revoke update on sequence bursar.origin_id_seq from public',
-      /^roles: the role bursar may update on sequence origin_id_seq$/,
+      /^schema: the right of public to update on sequence bursar\.origin_id_seq is not one /,
+    ],
+    [
+      'create table public.twin () inherits (bursar.statement)',
+      'drop table public.twin',
+      /^schema: the table bursar\.statement is not as /,
+    ],
+    [
+      'alter table bursar.client owner to bursar_operator',
+      `alter table bursar.client owner to owner;
+       grant select, insert, update, delete on bursar.client to bursar_operator`,
+      /^schema: the table bursar\.client is not as /,
+    ],
+    [
+      'alter function bursar_audit.stored(text[], bigint[], bigint[], text[], text[], text[]) owner to postgres',
+      'alter function bursar_audit.stored(text[], bigint[], bigint[], text[], text[], text[]) owner to owner',
+      /^schema: the owner of function bursar_audit\.stored\(.*\) is not as /,
+    ],
+    [
+      'alter table bursar.purpose_key drop constraint purpose_key_purpose_is_known',
+      `alter table bursar.purpose_key add constraint purpose_key_purpose_is_known check (purpose in (
+        'cursor', 'client-secret', 'client-row', 'token-signing', 'audit', 'customer-key',
+        'name-index', 'customer-number', 'import'))`,
+      /^schema: the constraint purpose_key_purpose_is_known of bursar\.purpose_key is missing$/,
+    ],
+    [
+      'alter table bursar.import alter column role drop default',
+      'alter table bursar.import alter column role set default session_user',
+      /^schema: the table bursar\.import is not as /,
+    ],
+    [
+      'grant insert on bursar.origin to bursar_operator with grant option',
+      'revoke grant option for insert on bursar.origin from bursar_operator',
+      /^schema: the right of bursar_operator to insert on table bursar\.origin is not as /,
+    ],
+    [
+      'create role reporting; grant select on bursar.statement to reporting',
+      'drop owned by reporting; drop role reporting',
+      /^schema: the right of reporting to select on table bursar\.statement is not one that /,
+    ],
+    [
+      'alter role bursar set search_path = public',
+      'alter role bursar reset search_path',
+      /^roles: the role bursar has the setting search_path=public$/,
+    ],
+    [
+      'alter role bursar in database bursar_template set row_security = off',
+      'alter role bursar in database bursar_template reset row_security',
+      /^roles: the role bursar has the setting row_security=off$/,
+    ],
+    [
+      `update bursar.made_object set digest = '14 1' where object = 'server'`,
+      `update bursar.made_object set digest = concat_ws(' ',
+         current_setting('server_version_num')::integer / 10000, system_identifier,
+         'bursar'::regnamespace::oid) from pg_control_system() where object = 'server'`,
+      /^schema: the objects of the schema were made by another version of PostgreSQL, .*migrate/,
     ],
     [
       'create role staff; grant staff to bursar',
@@ -246,17 +326,17 @@ describe('doctor on PostgreSQL', { skip: testStore !== 'postgres' && 'needs Post
        create trigger dropping after insert on bursar_audit.line
          for each row execute function public.drop_line()`,
       'drop trigger dropping on bursar_audit.line; drop function public.drop_line()',
-      /^schema: the trigger dropping of bursar_audit\.line is not one of this program$/,
+      /^schema: the trigger dropping of bursar_audit\.line is not one that /,
     ],
     [
       'alter table bursar.client disable trigger stamped',
       'alter table bursar.client enable trigger stamped',
-      /^schema: the trigger stamped of bursar\.client is disabled$/,
+      /^schema: the trigger stamped of bursar\.client is not as /,
     ],
     [
       'create rule dropping as on delete to bursar.client do instead nothing',
       'drop rule dropping on bursar.client',
-      /^schema: the rule dropping of bursar\.client is not one of this program$/,
+      /^schema: the rule dropping of bursar\.client is not one that /,
     ],
     [
       `alter trigger stamped on bursar.client rename to stamped_once;
@@ -264,7 +344,7 @@ describe('doctor on PostgreSQL', { skip: testStore !== 'postgres' && 'needs Post
          for each row execute function bursar.stamp_revision()`,
       `drop trigger stamped on bursar.client;
        alter trigger stamped_once on bursar.client rename to stamped`,
-      /^schema: the trigger stamped of bursar\.client is not as this program makes it$/,
+      /^schema: the trigger stamped of bursar\.client is not as /,
     ],
     [
       'alter trigger counts_up on bursar.credential_revision rename to counts',
@@ -277,27 +357,27 @@ describe('doctor on PostgreSQL', { skip: testStore !== 'postgres' && 'needs Post
          set search_path = pg_catalog as $$ begin return new; end $$`,
       `drop function bursar.keep_or_erase();
        alter function bursar.kept_aside() rename to keep_or_erase`,
-      /^schema: the function bursar\.keep_or_erase is not as this program makes it$/,
+      /^schema: the function bursar\.keep_or_erase\(\) is not as /,
     ],
     [
       'alter function bursar_audit.note_seen() security invoker',
       'alter function bursar_audit.note_seen() security definer',
-      /^schema: the function bursar_audit\.note_seen is not as this program makes it$/,
+      /^schema: the function bursar_audit\.note_seen\(\) is not as /,
     ],
     [
       'alter function bursar.refuse_hidden_rows() reset search_path',
       'alter function bursar.refuse_hidden_rows() set search_path = pg_catalog',
-      /^schema: the function bursar\.refuse_hidden_rows is not as this program makes it$/,
+      /^schema: the function bursar\.refuse_hidden_rows\(\) is not as /,
     ],
     [
       'alter function bursar.stamp_revision() rename to stamped',
       'alter function bursar.stamped() rename to stamp_revision',
-      /^schema: the function bursar\.stamp_revision is missing$/,
+      /^schema: the function bursar\.stamp_revision\(\) is missing$/,
     ],
     [
       `create function bursar.added() returns bigint language sql as 'select 1'`,
       'drop function bursar.added()',
-      /^schema: the function bursar\.added is not one of this program$/,
+      /^schema: the function bursar\.added\(\) is not one that /,
     ],
     [
       'alter default privileges for role owner grant select on tables to public',
@@ -376,17 +456,51 @@ describe('doctor on PostgreSQL', { skip: testStore !== 'postgres' && 'needs Post
     assert.deepEqual(['surroundings', 'keys'].map(statusOf), ['failed', 'ok'])
   })
 
-  test('finds nothing after migrate has taken back what was granted', async () => {
+  test('migrate says what was changed, and replaces it only when it is told to', async () => {
     await asSuperuser(`
       grant all on bursar.client, bursar_audit.line, bursar_audit.seen to public;
       grant update (name) on bursar.client to bursar;
       grant all on schema bursar, bursar_audit to public;
-      grant all on all sequences in schema bursar to bursar_operator`)
-    assert.notDeepEqual(await inspected(), [])
-    await migratePostgres(addressesOf(url('owner')), {
-      app: 'bursar',
-      operator: 'bursar_operator',
-    })
+      grant all on all sequences in schema bursar to bursar_operator;
+      revoke execute on function bursar.clock_microseconds() from public;
+      alter table bursar.statement no force row level security;
+      create policy second on bursar.statement for select using (true);
+      alter policy customer on bursar.history using (true);
+      alter table bursar.client disable trigger stamped;
+      create rule dropping as on delete to bursar.client do instead nothing;
+      create or replace function bursar.keep_or_erase() returns trigger language plpgsql
+        as $$ begin return new; end $$;
+      create function bursar.added() returns bigint language sql as 'select 1';
+      alter function bursar.added() owner to owner`)
+    const changed = await inspected()
+    const migrate = (replaces: boolean) =>
+      migratePostgres(addressesOf(url('owner')), roles, { replaces })
+    const listed = [
+      'the right of public to select on table bursar_audit.line is not one',
+      'the policy second of bursar.statement is not one',
+      'the function bursar.added() is not one',
+    ]
+    await assert.rejects(migrate(false), ({ message }: Error) =>
+      listed.every((line) => message.includes(line)),
+    )
+    assert.deepEqual(await inspected(), changed)
+    await migrate(true)
+    assert.deepEqual(await inspected(), [])
+    await migrate(false)
+  })
+
+  test('migrate does not mend a table, and changes nothing then', async () => {
+    await asSuperuser(
+      'alter table bursar.origin add column more text; grant delete on bursar.origin to bursar',
+    )
+    await assert.rejects(
+      migratePostgres(addressesOf(url('owner')), roles, { replaces: true }),
+      /Mend this as the owner .*nothing was changed:\nthe table bursar\.origin is not as /,
+    )
+    assert.equal((await inspected()).length, 2)
+    await asSuperuser(
+      'alter table bursar.origin drop column more; revoke delete on bursar.origin from bursar',
+    )
     assert.deepEqual(await inspected(), [])
   })
 

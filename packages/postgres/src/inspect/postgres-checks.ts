@@ -9,15 +9,7 @@ import {
   type ServerAddress,
 } from '@bursar/base'
 import { resources } from '@bursar/contract'
-import {
-  findShared,
-  isTrue,
-  NoPrimary,
-  optionalWhole,
-  sharedFindings,
-  text,
-  whole,
-} from '@bursar/records'
+import { findShared, NoPrimary, optionalWhole, sharedFindings, text, whole } from '@bursar/records'
 import { refusePooler } from '../cluster/find-pooler.ts'
 import { openStateless, withPrimary } from '../cluster/with-primary.ts'
 import { dialect } from '../dialect.ts'
@@ -26,9 +18,11 @@ import { areSettingsRefused, isPassing, safeMessage } from '../driver/failure.ts
 import { requiredSettings } from '../driver/required-settings.ts'
 import { poolerSettings } from '../open-sessions.ts'
 import { schemaFaults } from '../schema/check-schema.ts'
+import { appliedTo } from '../schema/migrate.ts'
+import { requireCustomersRole, requireOperatorRole } from '../schema/roles.ts'
 import { settingFindings } from '../schema/session-settings.ts'
-import { foreignRowFindings, policyFindings, unprotectedFindings } from './policy-findings.ts'
-import { customersRole, ofFit, operatorsRole, roleFindings } from './role-findings.ts'
+import { foreignRowFindings } from './foreign-rows.ts'
+import { roleFindings } from './role-findings.ts'
 import { standbyFindings } from './standby-findings.ts'
 import { surroundingFindings } from './surrounding-findings.ts'
 
@@ -49,11 +43,10 @@ export function postgresChecks({ config, clock }: Inspected): readonly Check[] {
   const primaries = readPostgresUrl(databaseUrl) ?? []
   const operators = operatorDatabaseUrl === undefined ? [] : readPostgresUrl(operatorDatabaseUrl)
   const standbys = databaseReadUrls.flatMap((url) => readPostgresUrl(url) ?? [])
-  const asOperator = async (find: (connection: Connection) => Promise<readonly Finding[]>) =>
+  const asOperator = async (find: Find) =>
     operators === undefined || operators.length === 0 ? [] : await withPrimary(operators, find)
   const everyone = [...primaries, ...(operators ?? []), ...standbys]
-  const onPrimary = (find: (connection: Connection) => Promise<readonly Finding[]>) =>
-    withPrimary(primaries, find)
+  const onPrimary = (find: Find) => withPrimary(primaries, find)
   return [
     {
       name: 'database',
@@ -66,30 +59,25 @@ export function postgresChecks({ config, clock }: Inspected): readonly Check[] {
     },
     { name: 'durability', find: () => onPrimary(durabilityFindings) },
     { name: 'schema', find: () => onPrimary(schemaFindings) },
-    { name: 'surroundings', find: () => onPrimary(surroundingFindings) },
+    { name: 'surroundings', find: () => onPrimary(ofSchema(surroundingFindings)) },
     {
       name: 'roles',
       find: async () => [
-        ...(await onPrimary((session) => roleFindings(session, customersRole))),
-        ...(await asOperator((session) => roleFindings(session, operatorsRole))),
+        ...(await onPrimary(ofSchema((session) => roleFindings(session, requireCustomers)))),
+        ...(await asOperator(ofSchema((session) => roleFindings(session, requireOperatorRole)))),
       ],
     },
     {
       name: 'row-security',
-      find: async () => [
-        ...(await onPrimary(unprotectedFindings)),
-        ...(await onPrimary((session) =>
-          ofFit(session, customersRole, async () => [
-            ...(await policyFindings(session, 'app')),
-            ...(await foreignRowFindings(session)),
-          ]),
-        )),
-        ...(await asOperator((session) =>
-          ofFit(session, operatorsRole, () => policyFindings(session, 'operator')),
-        )),
-      ],
+      find: () =>
+        onPrimary(
+          ofSchema(async (session) => {
+            const refused = await refusalOf(() => requireCustomers(session))
+            return refused.length > 0 ? [] : await foreignRowFindings(session)
+          }),
+        ),
     },
-    { name: 'addresses', find: () => asOperator(addressFindings) },
+    { name: 'addresses', find: () => asOperator(ofSchema(addressFindings)) },
     { name: 'clock', find: () => onPrimary((session) => clockFindings(session, clock)) },
     { name: 'standbys', find: () => onPrimary((session) => standbyFindings(session, standbys)) },
     {
@@ -102,6 +90,16 @@ export function postgresChecks({ config, clock }: Inspected): readonly Check[] {
     },
   ]
 }
+
+type Find = (connection: Connection) => Promise<readonly Finding[]>
+
+/** Before the first `migrate`, the check of the schema says the one thing that is to do. */
+const ofSchema =
+  (find: Find): Find =>
+  async (session) =>
+    (await appliedTo(session)).length === 0 ? [] : await find(session)
+
+const requireCustomers = requireCustomersRole('DATABASE_URL')
 
 async function serverFindings(address: ServerAddress): Promise<readonly Finding[]> {
   const connection = openStateless(address)
@@ -184,12 +182,8 @@ async function schemaFindings(session: Connection): Promise<readonly Finding[]> 
   return [...refused, ...found]
 }
 
-/** Reads records as they are, in a schema of any version. */
-async function addressFindings(session: Connection): Promise<readonly Finding[]> {
-  const text = `select to_regclass('bursar.deposit_address') is not null as holds`
-  const [row] = await session.rows({ text })
-  return isTrue(row?.holds) ? sharedFindings(await findShared(session, dialect, resources)) : []
-}
+const addressFindings = async (session: Connection): Promise<readonly Finding[]> =>
+  sharedFindings(await findShared(session, dialect, resources))
 
 async function clockFindings(session: Connection, clock: Clock): Promise<readonly Finding[]> {
   const before = clock()

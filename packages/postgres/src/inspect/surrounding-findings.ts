@@ -16,9 +16,36 @@ export async function surroundingFindings(session: Connection): Promise<readonly
 
 /** None of it is made by `migrate`. Event triggers of extensions come with the extension. */
 const SURROUNDINGS = `
-  select 'the event trigger ' || evtname || ' runs ' || evtfoid::regproc || ' at ' || evtevent as what,
-    'it runs with the rights of whoever changes the schema or signs in, and may change what they do' as why,
-    null as fix
+  with recursive own (oid) as (
+    select class.oid from pg_class as class join pg_namespace as of on of.oid = class.relnamespace
+    where of.nspname in ('bursar', 'bursar_audit') and relkind in ('r', 'p', 'v', 'm', 'f')
+  ), derived (oid) as (
+    select oid from own
+    union
+    select ev_class from derived
+    join pg_depend as used on used.refclassid = 'pg_class'::regclass and used.refobjid = derived.oid
+    join pg_rewrite as rule on used.classid = 'pg_rewrite'::regclass and used.objid = rule.oid
+  )
+  select 'the view ' || derived.oid::regclass || ' shows tables of Bursar' as what,
+    'who may read it sees them with the rights of its owner' as why, null as fix
+  from derived join pg_class as class on class.oid = derived.oid
+  where derived.oid not in (select oid from own)
+    and not coalesce(array_to_string(reloptions, ' ') ~* 'security_invoker=(true|on|yes|1)', false)
+  union all
+  select 'the function ' || pg_proc.oid::regprocedure || ' runs with the rights of role '
+      || rolname || ', which may read or change tables of Bursar',
+    'whoever calls it has these rights', 'drop it, or revoke its execution from everybody else'
+  from pg_proc join pg_namespace as of on of.oid = pronamespace join pg_roles on pg_roles.oid = proowner
+  where prosecdef and nspname not in ('pg_catalog', 'information_schema', 'bursar', 'bursar_audit')
+    and (proacl is null or exists (select from aclexplode(proacl)
+      where grantee <> proowner and privilege_type = 'EXECUTE'))
+    and not exists (select from pg_depend
+      where classid = 'pg_proc'::regclass and objid = pg_proc.oid and deptype = 'e')
+    and exists (select from own where has_table_privilege(proowner, own.oid, 'select, insert, update'))
+  union all
+  select 'the event trigger ' || evtname || ' runs ' || evtfoid::regproc || ' at ' || evtevent,
+    'it runs with the rights of whoever changes the schema or signs in, and may change what they do',
+    null
   from pg_event_trigger
   where evtenabled <> 'D' and not exists (select from pg_depend
     where classid = 'pg_event_trigger'::regclass and objid = pg_event_trigger.oid and deptype = 'e')

@@ -1,4 +1,4 @@
-import type { Clock } from '@bursar/base'
+import { type Clock, commandHint } from '@bursar/base'
 import { openSeals, type Reads, type Sealing, type StoredRows, storedRows } from '@bursar/records'
 import { transact } from '../cluster/transaction.ts'
 import { dialect } from '../dialect.ts'
@@ -6,13 +6,10 @@ import type { Connection } from '../driver/connection.ts'
 import { guarded } from '../driver/failure.ts'
 import { openTurns } from '../driver/turns.ts'
 import { seeEveryRow } from './grants.ts'
-import { changedObjects } from './made-objects.ts'
+import { describeDifference, keptDifferences } from './made-objects.ts'
 import { requireSchema } from './migrate.ts'
 
-/**
- * What a failed index build, a restore or a hand-made change can leave behind. Tables of records
- * have the policy `customer`, and theirs must be forced.
- */
+/** What a failed index build or a restore can leave behind. */
 const faultQuery = `
   select 'the index ' || relation.oid::regclass || ' is not valid; run reindex'
   from pg_index join pg_class as relation on relation.oid = indexrelid
@@ -20,21 +17,19 @@ const faultQuery = `
   union all
   select 'the constraint ' || conname || ' of ' || conrelid::regclass || ' is not validated'
   from pg_constraint where connamespace = 'bursar'::regnamespace and not convalidated
-  union all
-  select 'row-level security of ' || oid::regclass || ' is not forced'
-  from pg_class
-  where relnamespace = 'bursar'::regnamespace and not (relrowsecurity and relforcerowsecurity)
-    and exists (select 1 from pg_policy where polrelid = pg_class.oid and polname = 'customer')
-  union all
-  select 'the rule ' || rulename || ' of ' || schemaname || '.' || tablename || ' is not one of this program'
-  from pg_rules where schemaname in ('bursar', 'bursar_audit')
   order by 1`
 
-/** The faults of the schema. Its owner and the operator may run this. */
+/** The faults of the schema. Every role may run this. */
 export async function schemaFaults(connection: Connection): Promise<readonly string[]> {
   await requireSchema(connection)
   const rows = await connection.query({ text: faultQuery })
-  return [...rows.map(([fault]) => String(fault)), ...(await changedObjects(connection))]
+  const differ = await transact(connection, () => keptDifferences(connection))
+  return [
+    ...rows.map(([fault]) => String(fault)),
+    ...(differ?.map(describeDifference) ?? [
+      `the objects of the schema were made by another version of PostgreSQL, or in another database; run ${commandHint('migrate')}, which compares them with new ones`,
+    ]),
+  ]
 }
 
 /** Reads the rows of every customer, as the owner. Locks nothing. */

@@ -91,6 +91,7 @@ export const tableRights: Readonly<Record<string, Access>> = {
   fee_quote_sweep: { app: '', operator: 'select, update', isProtected: false },
   recovery: { app: 'select', operator: 'select, insert, update, delete', isProtected: false },
   erasure: { app: '', operator: 'select, insert, update', isProtected: false },
+  made_object: { app: 'select', operator: 'select', isProtected: false },
   schema_migration: { app: 'select', operator: 'select', isProtected: false },
 }
 
@@ -120,12 +121,6 @@ export function grantStatements({ app, operator }: Roles, present: readonly stri
 /** The functions by which lines are added to the audit log, and where its chains end. */
 const auditFunctions = ['bursar_audit.append', 'bursar_audit.heads', 'bursar_audit.stored']
 
-/** The functions that statements of each role call. PUBLIC may execute those of `bursar`. */
-export const neededFunctions: Readonly<Record<keyof Roles, readonly string[]>> = {
-  app: ['clock_microseconds', 'issue_fee_quotes', ...auditFunctions],
-  operator: ['clock_microseconds', ...auditFunctions],
-}
-
 /**
  * Nobody who writes the audit log can read it, or change what is written. The operator reads who
  * saw a record in full, which a trigger copies from the lines. All read what was the last change of
@@ -144,7 +139,9 @@ export const auditRights: Readonly<Record<string, Omit<Access, 'isProtected'>>> 
 export const isGranted = (object: string): boolean =>
   [
     ...Object.keys({ ...tableRights, ...auditRights }),
-    ...neededFunctions.app,
+    'clock_microseconds',
+    'issue_fee_quotes',
+    ...auditFunctions,
     'bursar',
     'bursar_audit',
   ]
@@ -169,7 +166,7 @@ const auditGrants = (toApp: string, toOperator: string): readonly string[] => [
  * `--enable-row-security` would be empty and succeed. A session that says so reads every row: the
  * owner could lift the policies anyway, but that would lock the tables.
  */
-export const refuseHiddenRows = `
+const refuseHiddenRows = `
   create or replace function bursar.refuse_hidden_rows() returns boolean language plpgsql
   set search_path = pg_catalog as $refuse$
   begin

@@ -1,98 +1,164 @@
-import { isTrue, optionalText, text } from '@bursar/records'
-import type { Connection } from '../driver/connection.ts'
-import { refuseHiddenRows } from './grants.ts'
-import { allSteps } from './migrate.ts'
+import { hash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { ConfigError, commandHint } from '@bursar/base'
+import { optionalText, text } from '@bursar/records'
+import { type Connection, textArray } from '../driver/connection.ts'
+import { identifier, type Roles } from './grants.ts'
 
-/** What `migrate` runs, in its order. */
-const made = [...allSteps.map(({ sql }) => sql), refuseHiddenRows].join(';\n')
+/** An object of the schemas, or a right to one. */
+type SchemaObject = {
+  /** A statement that makes it, if `remove` is defined. */
+  readonly form: string
+  /** A statement, or an empty text. Undefined for what only a person can mend. */
+  readonly remove: string | undefined
+}
 
-/** What a function does: comments and white space of its body may differ. */
-const functionForm = (header: string, body: string): string =>
-  `${header} ${body.replaceAll(/--.*$/gm, '').replaceAll(/\s+/g, ' ').trim()}`
+export type Objects = ReadonlyMap<string, SchemaObject>
 
-const headerOf = (language: string, isDefiner: boolean, settings: readonly string[]): string =>
-  [language, ...(isDefiner ? ['definer'] : []), ...settings].join(' ')
+/** Digests of objects, by their names. */
+type Digests = ReadonlyMap<string, string>
 
-/** The functions of the schemas by name. A later step may make one anew. */
-const functions = new Map(
-  [
-    ...made.matchAll(
-      /create (?:or replace )?function (bursar\w*\.\w+)\s*\([^)]*\)\s*returns (.*?)\bas (\$\w*\$)(.*?)\3/gs,
-    ),
-  ].map(([, name = '', header = '', , body = '']) => {
-    const language = /\blanguage (\w+)/.exec(header)?.[1] ?? ''
-    const settings = [...header.matchAll(/\bset (\w+) = (\w+)/g)].map(
-      ([, setting, value]) => `${setting}=${value}`,
+/** How objects differ from those that `migrate` made. */
+export type Difference = {
+  readonly object: string
+  readonly is: 'missing' | 'changed' | 'foreign'
+}
+
+const objectsText = readFileSync(new URL('./made-objects.sql', import.meta.url), 'utf8')
+
+/** How PostgreSQL prints expressions depends on these settings, which a pooler may have lost. */
+const PINNED = 'set local search_path = pg_catalog; set local quote_all_identifiers = off'
+
+/** The objects and rights of the schemas as they are. In a transaction, whose settings it pins. */
+export async function readObjects(session: Connection): Promise<Objects> {
+  await session.execute(PINNED)
+  const rows = await session.rows({ text: objectsText })
+  return new Map(
+    rows.map((row) => [
+      text(row, 'object'),
+      { form: text(row, 'form'), remove: optionalText(row, 'remove') },
+    ]),
+  )
+}
+
+/**
+ * Makes the objects anew, beside those of the store, in a transaction, and takes that back. What
+ * was changed in the store is thus never taken for what the program makes.
+ */
+export async function readAnew(owner: Connection, make: () => Promise<void>): Promise<Objects> {
+  await owner.execute(`savepoint anew;
+    alter schema bursar rename to bursar_as_found;
+    alter schema bursar_audit rename to bursar_audit_as_found`)
+  await make()
+  const made = await readObjects(owner)
+  await owner.execute('rollback to savepoint anew; release savepoint anew')
+  return made
+}
+
+/** Default privileges of a host give further roles rights to what is made. They are not ours. */
+export function withoutOthersRights(made: Objects, { app, operator }: Roles): Objects {
+  const ours = [app, operator].map(identifier).concat(app, operator, 'public')
+  const isOurs = (object: string) => ours.some((role) => object.startsWith(`right of ${role} to `))
+  return new Map([...made].filter(([object]) => !isRight(object) || isOurs(object)))
+}
+
+const isRight = (object: string): boolean => object.startsWith('right of ')
+const isFunction = (object: string): boolean => object.startsWith('function ')
+
+const digestsOf = (objects: Objects): Digests =>
+  new Map([...objects].map(([object, { form }]) => [object, hash('sha256', form)]))
+
+/** How objects differ from those that were made. */
+export const differences = (found: Objects, made: Objects): readonly Difference[] =>
+  compare(digestsOf(found), digestsOf(made))
+
+function compare(found: Digests, made: Digests): readonly Difference[] {
+  const names = [...new Set([...made.keys(), ...found.keys()])].toSorted()
+  return names.flatMap((object): readonly Difference[] => {
+    if (found.get(object) === made.get(object)) return []
+    const is = !found.has(object) ? 'missing' : made.has(object) ? 'changed' : 'foreign'
+    return [{ object, is }]
+  })
+}
+
+export function describeDifference({ object, is }: Difference): string {
+  if (is === 'missing') return `the ${object} is missing`
+  const made = `${commandHint('migrate')} ${isRight(object) ? 'gives' : 'makes'}`
+  return is === 'changed'
+    ? `the ${object} is not as ${made} it`
+    : `the ${object} is not one that ${made}`
+}
+
+/** Makes the objects of the store what they must be. Throws a ConfigError that names the rest. */
+export async function replaceObjects(
+  owner: Connection,
+  found: Objects,
+  made: Objects,
+): Promise<void> {
+  const differ = differences(found, made)
+  const byHand = differ.filter(
+    ({ object }) => (made.get(object) ?? found.get(object))?.remove === undefined,
+  )
+  if (byHand.length > 0) {
+    throw new ConfigError(
+      `The schema differs from the one that this program makes. Mend this as the owner of the database, then run ${commandHint('migrate')} again; nothing was changed:\n${linesOf(byHand)}`,
     )
-    const isDefiner = header.includes('security definer')
-    return [name, functionForm(headerOf(language, isDefiner, settings), body)]
-  }),
-)
-
-/** The same as written and as PostgreSQL prints it, which names a schema unless it is searched. */
-const triggerForm = (definition: string): string =>
-  definition.toLowerCase().replaceAll(/::\w+|[\s()]|bursar(_audit)?\./g, '')
-
-/** The triggers of the schemas. Without one, a write may not do what it reports. */
-const triggers = new Map(
-  [...made.matchAll(/create trigger (\w+)[^;]* on (bursar\w*\.\w+)\s[^;]*/g)].map(
-    ([definition, name, table]) => [`${name} of ${table}`, triggerForm(definition)],
-  ),
-)
-
-/** How functions and triggers of the schemas differ from those that `migrate` makes. */
-export async function changedObjects(session: Connection): Promise<readonly string[]> {
-  const foundFunctions = await session.rows({ text: FUNCTIONS })
-  const foundTriggers = await session.rows({ text: TRIGGERS })
-  const disabled = foundTriggers.filter((row) => !isTrue(row.is_enabled))
-  return [
-    ...differences(
-      'function',
-      functions,
-      foundFunctions.map((row) => {
-        const settings = optionalText(row, 'settings')?.split(',') ?? []
-        const header = headerOf(text(row, 'language'), isTrue(row.is_definer), settings)
-        return [text(row, 'name'), functionForm(header, text(row, 'body'))]
-      }),
-    ),
-    ...differences(
-      'trigger',
-      triggers,
-      foundTriggers.map((row) => [text(row, 'name'), triggerForm(text(row, 'definition'))]),
-    ),
-    ...disabled.map((row) => `the trigger ${text(row, 'name')} is disabled`),
-  ]
+  }
+  // `create or replace` changes a function that triggers and policies use.
+  const removed = differ
+    .filter(({ object, is }) => is === 'foreign' || (is === 'changed' && !isFunction(object)))
+    .toSorted((one, other) => Number(isFunction(one.object)) - Number(isFunction(other.object)))
+    .map(({ object }) => found.get(object)?.remove)
+  const added = differ
+    .filter(({ is }) => is !== 'foreign')
+    .toSorted((one, other) => Number(isFunction(other.object)) - Number(isFunction(one.object)))
+    .map(({ object }) => made.get(object)?.form)
+  const statements = [...removed, ...added].filter(Boolean)
+  if (statements.length > 0) await owner.execute(statements.join(';\n'))
 }
 
-type Named = readonly (readonly [name: string, form: string])[]
-
-function differences(
-  what: string,
-  expected: ReadonlyMap<string, string>,
-  found: Named,
-): readonly string[] {
-  const names = new Set(found.map(([name]) => name))
-  const missing = [...expected.keys()].filter((name) => !names.has(name))
-  return [
-    ...missing.map((name) => `the ${what} ${name} is missing`),
-    ...found.flatMap(([name, form]) => {
-      if (expected.get(name) === form) return []
-      const fault = expected.has(name) ? 'as this program makes it' : 'one of this program'
-      return [`the ${what} ${name} is not ${fault}`]
-    }),
-  ]
+/** For a message: at most a hundred of them. */
+export function linesOf(found: readonly Difference[]): string {
+  const rest = found.length - LINES_MAX
+  const lines = found.slice(0, LINES_MAX).map(describeDifference)
+  return [...lines, ...(rest > 0 ? [`and ${rest} more`] : [])].join('\n')
 }
 
-const FUNCTIONS = `
-  select nspname || '.' || proname as name, lanname as language, prosecdef as is_definer,
-    array_to_string(proconfig, ',') as settings, prosrc as body
-  from pg_proc join pg_namespace on pg_namespace.oid = pronamespace
-  join pg_language on pg_language.oid = prolang
-  where nspname in ('bursar', 'bursar_audit')`
+const LINES_MAX = 100
 
-const TRIGGERS = `
-  select tgname || ' of ' || nspname || '.' || relname as name, tgenabled in ('O', 'A') as is_enabled,
-    pg_get_triggerdef(pg_trigger.oid) as definition
-  from pg_trigger join pg_class on pg_class.oid = tgrelid
-  join pg_namespace on pg_namespace.oid = relnamespace
-  where nspname in ('bursar', 'bursar_audit') and not tgisinternal`
+/** Keeps the digests of what was made, where only the owner can write them. */
+export async function keepDigests(owner: Connection, made: Objects): Promise<void> {
+  const digests = [...digestsOf(made), [SERVER, await serverOf(owner)] as const]
+  await owner.execute('delete from bursar.made_object')
+  await owner.rows({
+    text: 'insert into bursar.made_object select * from unnest($1::text[], $2::text[])',
+    values: [textArray(digests.map(([name]) => name)), textArray(digests.map(([, to]) => to))],
+  })
+}
+
+/** The name of the row that says where the digests were computed. No object has it. */
+const SERVER = 'server'
+
+/** Another major version prints otherwise. A restored dump is in another cluster or schema. */
+async function serverOf(session: Connection): Promise<string> {
+  const [row = {}] = await session.rows({
+    text: `select concat_ws(' ', current_setting('server_version_num')::integer / 10000,
+      system_identifier, 'bursar'::regnamespace::oid) as server from pg_control_system()`,
+  })
+  return text(row, 'server')
+}
+
+/**
+ * How the objects differ from the kept digests. Undefined if these were computed by another version
+ * of PostgreSQL, or in the database that this one is a copy of. In a transaction.
+ */
+export async function keptDifferences(
+  session: Connection,
+): Promise<readonly Difference[] | undefined> {
+  const found = await readObjects(session)
+  const rows = await session.rows({ text: 'select object, digest from bursar.made_object' })
+  const kept = new Map(rows.map((row) => [text(row, 'object'), text(row, 'digest')]))
+  const server = kept.get(SERVER)
+  kept.delete(SERVER)
+  return server === (await serverOf(session)) ? compare(digestsOf(found), kept) : undefined
+}

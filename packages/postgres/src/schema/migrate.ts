@@ -18,6 +18,16 @@ import { fixedSettings, pinnedSettings } from '../driver/required-settings.ts'
 import { type SessionSettings, setLocal } from '../driver/sessions.ts'
 import { postgresLimits } from '../limits.ts'
 import { grantStatements, type Roles } from './grants.ts'
+import {
+  differences,
+  keepDigests,
+  linesOf,
+  type Objects,
+  readAnew,
+  readObjects,
+  replaceObjects,
+  withoutOthersRights,
+} from './made-objects.ts'
 import { grantDatabase, setRoles } from './prepare-roles.ts'
 import { requireSettings } from './session-settings.ts'
 
@@ -36,7 +46,7 @@ export const ownStatements: OwnStatements = {
     .join('\n'),
 }
 
-export const allSteps = schemaSteps(dialect, ownStatements)
+const allSteps = schemaSteps(dialect, ownStatements)
 
 /** An arbitrary key, unlikely to be the advisory lock of another program. */
 const MIGRATION_LOCK = '4725690212845'
@@ -45,39 +55,79 @@ type MigrateOptions = {
   /** Become those of the roles, because a pooler keeps none of a session. */
   readonly settings?: SessionSettings | undefined
   readonly steps?: readonly Step[]
+  /** Whether objects and rights that differ from what this program makes are replaced. */
+  readonly replaces?: boolean
 }
 
 /**
- * Brings the schema up to date as its owner, one transaction a step, and grants the roles their
- * rights. Returns the names of the steps that it applied. One process at a time runs a step.
+ * Brings the schema up to date as its owner, in one transaction, and grants the roles their rights.
+ * Returns the names of the steps that it applied. One process at a time does so. Throws a
+ * ConfigError with everything that somebody has changed since, unless that is to be replaced.
  */
 export async function migratePostgres(
   addresses: readonly ServerAddress[],
   roles: Roles,
-  { settings, steps = allSteps }: MigrateOptions = {},
+  { settings, steps = allSteps, replaces = false }: MigrateOptions = {},
 ): Promise<readonly string[]> {
   return await withPrimary(addresses, async (owner) => {
     await requireSettings(owner, fixedSettings)
     await requireRoles(owner, roles)
     await grantDatabase(owner, roles)
-    const applied: string[] = []
-    for (let isDone = false; !isDone; ) {
-      await inTurn(owner, async () => {
-        // Another process may have applied a step by now.
-        const [step] = dueSteps(steps, await appliedTo(owner))
-        isDone = step === undefined
-        if (step === undefined) return
-        await owner.execute(`create schema if not exists bursar; ${createStepTable(dialect)}`)
-        await owner.execute(applyStep(step, dialect, systemTime.now()))
-        applied.push(step.name)
-      })
-    }
+    let applied: readonly Step[] = []
     await inTurn(owner, async () => {
-      await owner.execute(grantStatements(roles, await presentTables(owner)))
+      const before = await appliedTo(owner)
+      applied = dueSteps(steps, before)
+      const isOld = ({ name }: Step) => before.some((step) => step.name === name)
+      if (before.length > 0) await requireMade(owner, roles, steps.filter(isOld), replaces)
+      else await requireNoObjects(owner)
+      await make(owner, roles, applied)
+      const isNew = applied.length === steps.length
+      const made = isNew ? await readObjects(owner) : await readMade(owner, roles, steps)
+      const own = withoutOthersRights(made, roles)
+      if (isNew) await replaceObjects(owner, made, own)
+      await keepDigests(owner, own)
     })
     if (settings !== undefined) await setRoles(owner, roles, { ...pinnedSettings, ...settings })
-    return applied
+    return applied.map(({ name }) => name)
   })
+}
+
+/** Applies steps, and grants the roles their rights to what is there then. */
+async function make(owner: Connection, roles: Roles, steps: readonly Step[]): Promise<void> {
+  if (steps.length > 0) {
+    await owner.execute(`create schema if not exists bursar; ${createStepTable(dialect)}`)
+    for (const step of steps) await owner.execute(applyStep(step, dialect, systemTime.now()))
+  }
+  await owner.execute(grantStatements(roles, await presentTables(owner)))
+}
+
+const readMade = (owner: Connection, roles: Roles, steps: readonly Step[]): Promise<Objects> =>
+  readAnew(owner, () => make(owner, roles, steps))
+
+/** Compares what is there with the same objects, made anew, and replaces or refuses the rest. */
+async function requireMade(
+  owner: Connection,
+  roles: Roles,
+  steps: readonly Step[],
+  replaces: boolean,
+): Promise<void> {
+  const made = withoutOthersRights(await readMade(owner, roles, steps), roles)
+  const found = await readObjects(owner)
+  const differ = differences(found, made)
+  if (differ.length === 0) return
+  if (replaces) return await replaceObjects(owner, found, made)
+  throw new ConfigError(
+    `The schema differs from the one that this program makes. Find out who has changed it; ${commandHint('migrate --yes')} replaces what it can. Nothing was changed:\n${linesOf(differ)}`,
+  )
+}
+
+/** What was there before would be taken for what the program has made. */
+async function requireNoObjects(owner: Connection): Promise<void> {
+  const others = [...(await readObjects(owner)).keys()].filter((name) => name !== 'schema bursar')
+  if (others.length === 0) return
+  throw new ConfigError(
+    `The database has objects in the schemas of this program, which it has not made (${others.slice(0, 10).join(', ')}). Drop or rename them, then run ${commandHint('migrate')} again.`,
+  )
 }
 
 /** The tables that the applied steps have created. */
@@ -86,7 +136,7 @@ async function presentTables(owner: Connection): Promise<readonly string[]> {
   return (await owner.query({ text })).map(([name]) => String(name))
 }
 
-/** Runs a step in a separate transaction, after the step that another process runs. */
+/** Runs work in a transaction, after that of another process. */
 const inTurn = (owner: Connection, step: () => Promise<void>): Promise<void> =>
   transact(
     owner,

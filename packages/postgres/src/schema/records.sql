@@ -36,3 +36,9 @@ alter table bursar.import alter column role set default session_user,
 
 -- A publication of all tables refuses to delete or change rows that nothing identifies.
 alter table bursar.history replica identity using index history_by_id;
+
+-- A digest of each object and right that `migrate` has made. Only the owner can write it.
+create table bursar.made_object (
+  object text collate "C" primary key,
+  digest text not null
+);

@@ -33,12 +33,13 @@ export function postgresEngine(sources: StoreDeps): StoreEngine {
     openOperator,
     openWriter: openOperator,
     create: async () => {},
-    migrate: ({ creates: _, refusesServed: __, recorded, ...roles }) =>
+    migrate: ({ app, operator, recorded, replaces }) =>
       withOwnedAudit(addresses, async (owned) => {
         const hasLog = await owned.hasLog()
         const audit = hasLog ? owned.openLog(auditDeps(await readKeys(owned.keys))) : undefined
         const settings = poolerSettings(config)
-        return await recorded(audit, () => migratePostgres(addresses, roles, { settings }))
+        const options = { settings, replaces }
+        return await recorded(audit, () => migratePostgres(addresses, { app, operator }, options))
       }),
     check: (checkRecords) =>
       withOwnedAudit(addresses, ({ keys, findDestroyedKeys }) => {

@@ -38,6 +38,8 @@ export type Migration = Roles & {
   readonly creates: 'nothing' | 'a whole store' | 'what is missing'
   /** Whether to throw a StoreUnavailable while a server uses an embedded store. */
   readonly refusesServed: boolean
+  /** Whether to replace what differs from the objects and rights that `migrate` makes. */
+  readonly replaces: boolean
   /** Runs the work, and writes it to the audit log, if the store has one before. */
   readonly recorded: (log: AuditLog | undefined, work: Migrating) => ReturnType<Migrating>
 }
