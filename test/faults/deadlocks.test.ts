@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { operatorScopes, type RecordInput } from '@bursar/contract'
+import { operatorScopes, type RecordInput, resources } from '@bursar/contract'
+import { checkStored } from '@bursar/intake'
 import type { Store } from '@bursar/records'
 import { pino } from 'pino'
 import { type Seeded, seeded } from '../../packages/server/test/model/model.ts'
@@ -201,8 +202,8 @@ test('writers of the same customers and values meet no deadlock on PostgreSQL', 
   })
   try {
     await Promise.all(writing)
-    const { compareHeld } = first.parts.store.operator
-    assert.deepEqual((await Array.fromAsync(compareHeld())).flat(), [])
+    const { faults } = await checkStored(resources, first.parts.store.operator.rows)
+    assert.deepEqual(faults, [])
   } finally {
     for (const { stop } of services) await stop()
   }

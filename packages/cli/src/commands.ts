@@ -45,6 +45,7 @@ const groups: Readonly<Record<string, Commands>> = {
     compact: async ({ output }) => (await import('./compact.ts')).compactCommand(output),
   },
   'Checks:': {
+    reindex: async ({ output }) => (await import('./reindex.ts')).reindexCommand(output),
     status: async ({ output }) => (await import('./status.ts')).statusCommand(output),
     doctor: async ({ output }) =>
       (await import('./doctor.ts')).doctorCommand(output, systemTime.now),

@@ -26,9 +26,7 @@ import {
 import type { Command } from 'commander'
 import { auditCheck } from './doctor/audit-check.ts'
 import { type Backups, backupCheck, newestFileAt } from './doctor/backup-check.ts'
-import { countsCheck } from './doctor/counts-check.ts'
 import { feeChecks } from './doctor/fee-checks.ts'
-import { heldCheck } from './doctor/held-check.ts'
 import { installationChecks } from './doctor/installation.ts'
 import { keyChecks } from './doctor/key-checks.ts'
 import { recordsCheck } from './doctor/records-check.ts'
@@ -107,8 +105,6 @@ async function examineWith(
   if (store.some(hinders)) return [...first, ...store]
   const inside = await runAll([
     ...keyChecks({ config, clock, using: usingStore(config, clock) }),
-    countsCheck({ using: usingRecords(config, clock) }),
-    heldCheck({ using: usingRecords(config, clock) }),
     recordsCheck({ resources, using: usingRecords(config, clock) }),
     sealingCheck({ using: usingRecords(config, clock) }),
     auditCheck({ config, clock, oldestAt: () => oldestAuditLine(config, clock) }),

@@ -557,18 +557,20 @@ describe('customer name', () => {
     assert.doesNotMatch(JSON.stringify(entries), /Secret/)
   })
 
-  test('customer recount corrects wrong counts, and says which', async () => {
-    const right = await run(place, ['customer', 'recount'])
-    assert.deepEqual([right.code, right.out], [0, '0 counts corrected.\n'])
+  test('reindex says which counts are wrong, and corrects them with --yes', async () => {
+    const right = await run(place, ['reindex'])
+    const compared = '2 records compared; 0 differences; nothing was changed\n'
+    assert.deepEqual([right.code, right.out], [0, compared])
     await askOf(place, 'update bursar.revision set live = 4')
-    const one = await run(place, ['customer', 'recount', 'acme'])
-    const says = 'acme has 1 fiat-accounts, where 4 were kept.\n1 count corrected.\n'
-    assert.deepEqual([one.code, one.out], [0, says])
-    const { corrected } = await jsonOf(place, ['customer', 'recount'])
-    assert.deepEqual(corrected, [
-      { customer_id: 'borealis', kind: 'fiat-accounts', kept: 4, records: 1 },
-    ])
-    assert.equal((await run(place, ['customer', 'recount', 'nobody'])).code, 1)
+    const found = await run(place, ['reindex'])
+    const wrong = ['acme', 'borealis'].map(
+      (id) => `customer "${id}" has 1 fiat-accounts, where 4 are kept\n`,
+    )
+    const says = '2 records compared; 2 differences; '
+    assert.equal(found.out, `${wrong.join('')}${says}nothing was changed\n`)
+    const corrected = await run(place, ['reindex', '--yes'])
+    assert.equal(corrected.out, `${wrong.join('')}${says}2 written again\n`)
+    assert.equal((await run(place, ['reindex'])).out, compared)
   })
 
   test('lists what is current, and apart what was deleted or withdrawn', async () => {

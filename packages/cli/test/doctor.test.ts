@@ -26,8 +26,8 @@ import { settlesAfter } from '../../../test/support/settles-after.ts'
 import { flipped } from '../../../test/support/test-sealing.ts'
 import { systemMs, until } from '../../../test/support/until.ts'
 import { takeTime } from '../../../test/support/virtual-time.ts'
-import { countsCheck } from '../src/doctor/counts-check.ts'
 import { installationChecks } from '../src/doctor/installation.ts'
+import { recordsCheck } from '../src/doctor/records-check.ts'
 
 const folder = temporaryFolder()
 after(() => rmSync(folder, { recursive: true, force: true }))
@@ -270,8 +270,8 @@ describe('doctor', () => {
       },
     },
     {
-      check: 'counts',
-      what: /^1 kept count of records is wrong, such as 7 of statements of acme, which has 1$/,
+      check: 'records',
+      what: /^1 difference between .*, such as: customer "acme" has 1 statements, where 7 are kept$/,
       cause: async ({ run, at, file }) => {
         const path = join(at, 'statements.ndjson')
         writeFileSync(path, `${JSON.stringify(aStatement())}\n`)
@@ -394,14 +394,18 @@ test('the counts of customers are compared for a time, whatever the clock of the
   setLimits(t, { doctorCountsMs: 5000 })
   using time = takeTime()
   let steps = 0
-  const compareCounts = async () => {
+  const recount = async () => {
     steps += 1
     time.jump(-60_000_000n)
     await time.pause(limitNamed('doctorCountsMs') / 5)
-    return { wrong: [], next: 1n }
+    return []
   }
-  const records = { customers: { compareCounts } } as unknown as Pick<OperatorRecords, 'customers'>
-  const found = countsCheck({ using: async (work) => work({ records }) }).find()
+  const list = async () => ({ customers: [{ id: 'acme' }], next: {} })
+  const records = { customers: { list, recount } } as unknown as Pick<
+    OperatorRecords,
+    'customers' | 'rows'
+  >
+  const found = recordsCheck({ resources: [], using: async (work) => work({ records }) }).find()
   await time.advance(limitNamed('doctorCountsMs'))
   assert.deepEqual([await found, steps, time.waiting()], [[], 5, 0])
 })

@@ -1,7 +1,8 @@
-import { attempt, printInstant } from '@bursar/base'
+import { attempt, printable, printInstant } from '@bursar/base'
 import { contractLimits, type RecordInput, type Resource } from '@bursar/contract'
 import {
   comesAfter,
+  type DerivedFault,
   NOT_OWN,
   type RowKey,
   recordsLimits,
@@ -10,6 +11,7 @@ import {
   type StoredRow,
   type StoredRows,
   shownId,
+  type WrongCount,
 } from '@bursar/records'
 import { renderRecord } from './render.ts'
 
@@ -26,10 +28,26 @@ export function listFaults({ faults, faultCount }: Omit<StoredReport, 'records'>
   return [...faults, ...(rest === 0 ? [] : [`and ${rest} more`])].join('\n')
 }
 
+/** A record that is not as an import of its full record would store it. */
+export type RecordFaults = {
+  readonly kind: string
+  readonly customerId: string
+  readonly id: string
+  readonly faults: readonly string[]
+}
+
+/** How a part of the stored records, and of what is stored beside them, differs. */
+export type ComparedPart = {
+  readonly records: number
+  readonly damaged: readonly RecordFaults[]
+  readonly derived: readonly DerivedFault[]
+}
+
 /**
  * Checks every stored record of the kinds. Its bodies must match their checksums. Both bodies, the
- * filter columns and the sort key must be what an import of the full record would store. Memory use
- * does not grow with the store. Sealed bodies are left out where their keys are not at hand.
+ * filter columns and the sort key must be what an import of the full record would store, and so
+ * must unique claims and terms. Memory use does not grow with the store. Sealed bodies are left out
+ * where their keys are not at hand.
  */
 export async function checkStored(
   resources: readonly Resource[],
@@ -43,7 +61,13 @@ export async function checkStored(
   }
   for (const resource of resources) {
     try {
-      await checkKind(resource, { rows, opens }, report, note)
+      for await (const part of compareKind(resource, rows, opens)) {
+        report.records += part.records
+        for (const { kind, id, faults } of part.damaged) {
+          note(`${kind} ${shownId(id)}: ${faults.join(', ')}`)
+        }
+        for (const line of describeAll(part.derived)) note(line)
+      }
     } catch (error) {
       if (!(error instanceof StoreDamaged)) throw error
       note(`${resource.kind}: the store cannot read on: ${error.message}`)
@@ -53,6 +77,33 @@ export async function checkStored(
   if (opens) await checkOwners(rows, note)
   return report
 }
+
+/** A record may have several terms left over, which are one fault. */
+export const describeAll = (faults: readonly DerivedFault[]): readonly string[] => [
+  ...new Set(faults.map(describeDerived)),
+]
+
+/** Quotes no value: it may be an address. */
+function describeDerived(fault: DerivedFault): string {
+  const { kind, customerId } = fault
+  const customer = `customer "${printable(customerId)}"`
+  if (fault.fault === 'terms missing') {
+    return `${kind} ${shownId(fault.id)}: the index lacks terms of it`
+  }
+  if (fault.fault === 'a term left over') {
+    return `${kind} ${shownId(fault.id)}: the index has a term that is not one of it`
+  }
+  return `${kind}: a value of ${fault.member} of ${customer} is ${claimed[fault.fault]}`
+}
+
+export const describeCount = ({ customerId, kind, kept, counted }: WrongCount): string =>
+  `customer "${printable(customerId)}" has ${counted} ${kind}, where ${kept} are kept`
+
+const claimed = {
+  unclaimed: 'not claimed, so another customer may get it',
+  contested: 'not claimed, and records of two customers have it',
+  'claimed without a record': 'claimed, and no record has it',
+} as const
 
 async function checkOwners(rows: StoredRows, note: (fault: string) => void): Promise<void> {
   for (let after = 0n; ; ) {
@@ -66,38 +117,42 @@ async function checkOwners(rows: StoredRows, note: (fault: string) => void): Pro
   }
 }
 
-async function checkKind(
+/** Compares all that is stored of a kind, a bounded part at a time. */
+export async function* compareKind(
   resource: Resource,
-  { rows, opens }: { readonly rows: StoredRows; readonly opens: boolean },
-  report: { records: number },
-  note: (fault: string) => void,
-): Promise<void> {
+  rows: StoredRows,
+  opens = true,
+): AsyncIterable<ComparedPart> {
   const { kind, mask } = resource
+  const rowsMax = contractLimits.checkedRowsMax
   let key: RowKey | undefined
   for (;;) {
-    const found = await rows.after(resource, key, contractLimits.checkedRowsMax, opens)
-    for (const row of found) {
-      report.records += 1
-      const faults = [
-        ...new Set([...rowFaults(resource, row), ...renderingFaults(resource, row, rows)]),
-      ]
-      if (faults.length > 0) note(`${kind} ${shownId(row.id)}: ${faults.join(', ')}`)
-    }
+    const found = await rows.after(resource, key, rowsMax, opens)
+    const damaged = found.flatMap((row): RecordFaults[] => {
+      const faults = [...rowFaults(resource, row), ...renderingFaults(resource, row, rows)]
+      const { customerId, id } = row
+      return faults.length === 0 ? [] : [{ kind, customerId, id, faults: [...new Set(faults)] }]
+    })
+    const derived = await rows.derived.missing(resource, key, rowsMax)
+    yield { records: found.length, damaged, derived }
     const last = found.at(-1)
-    if (last === undefined || found.length < contractLimits.checkedRowsMax) break
+    if (last === undefined || found.length < rowsMax) break
     if (key !== undefined && !comesAfter(last, key)) {
-      note(`${kind}: the rows are not in their order; the records after them were not checked`)
-      break
+      throw new StoreDamaged(`${kind}: the rows are not in their order`)
     }
     key = last
   }
   const lost =
     mask === undefined ? [] : await rows.unpaired(resource, recordsLimits.faultsReportedMax)
-  for (const id of lost) note(`${kind} ${shownId(id)}: the masked record is missing`)
-  // The terms of a lost record are left over. They are no second fault.
-  for (const id of await rows.otherTerms(resource, recordsLimits.faultsReportedMax)) {
-    if (lost.includes(id)) continue
-    note(`${kind} ${shownId(id)}: the stored terms are not those of the record`)
+  const faults = ['the masked record is missing']
+  yield { records: 0, damaged: lost.map((one) => ({ kind, ...one, faults })), derived: [] }
+  // What is left over of a lost record is no second fault, and its values stay its own.
+  const ids = new Set(lost.map(({ id }) => id))
+  const customers = new Set(lost.map(({ customerId }) => customerId))
+  const isOfLost = (fault: DerivedFault) =>
+    'id' in fault ? ids.has(fault.id) : customers.has(fault.customerId)
+  for await (const found of rows.derived.leftOver(resource)) {
+    yield { records: 0, damaged: [], derived: found.filter((fault) => !isOfLost(fault)) }
   }
 }
 

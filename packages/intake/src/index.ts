@@ -1,4 +1,11 @@
-export { checkStored, listFaults, type StoredReport } from './check-stored.ts'
+export {
+  checkStored,
+  compareKind,
+  describeAll,
+  describeCount,
+  listFaults,
+  type StoredReport,
+} from './check-stored.ts'
 export { describeImport } from './describe-import.ts'
 export type { Entry } from './entry.ts'
 export {
@@ -15,6 +22,7 @@ export type { RejectedLine } from './files/stage-file.ts'
 export { countsOf, failureOfError, failureOfReport } from './note-import.ts'
 export { recordRules } from './record-rules.ts'
 export { refusedRecords } from './refused-records.ts'
+export { reindexKind } from './reindex.ts'
 export { renderRecord } from './render.ts'
 export { openForeignValues } from './requests/foreign-values.ts'
 export { importWorks } from './requests/import-works.ts'

@@ -70,7 +70,7 @@ export {
 } from './imports.ts'
 export { isKeyedInClear } from './integrity/checksum.ts'
 export { startChecksumScan } from './integrity/checksum-scan.ts'
-export type { HeldFault } from './integrity/compare-held.ts'
+export type { DerivedFault, RowKey } from './integrity/derived-rows.ts'
 export type { ReadBody, ReadRecords } from './integrity/intact-records.ts'
 export {
   describeShared,
@@ -80,7 +80,6 @@ export {
 } from './integrity/shared-values.ts'
 export {
   comesAfter,
-  type RowKey,
   rowFaults,
   type StoredRow,
   type StoredRows,

@@ -2,10 +2,6 @@ import { limitsOf } from '@bursar/base'
 
 /** Limits that several files share, here or in other packages. */
 export const recordsLimits = limitsOf({
-  /** Customers whose counts of records `doctor` compares in one step. */
-  comparedCustomers: 50,
-  /** Records of a kind whose counts `doctor` compares at most. */
-  comparedRecordsMax: 100_000,
   /** Records that one step seals again, some 5 ms, and the pause after it. */
   resealedTogether: 100,
   resealRestMs: 20,

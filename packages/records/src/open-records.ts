@@ -9,10 +9,10 @@ import type { Dialect } from './dialect.ts'
 import { openEraser } from './erasure/erase-records.ts'
 import { type ImportLock, openImports, type WaitingTransact } from './imports/open-imports.ts'
 import { openChecksumScan } from './integrity/checksum-scan.ts'
-import { compareHeld } from './integrity/compare-held.ts'
 import { openDamagedRecords } from './integrity/damaged-records.ts'
 import { intactRecords, type ReadRecords } from './integrity/intact-records.ts'
 import { openOwners } from './integrity/owners.ts'
+import { openRewriter } from './integrity/rewrite-derived.ts'
 import { rowFaults, storedRows } from './integrity/stored-rows.ts'
 import { openNoteConsumed } from './merge/note-consumed.ts'
 import { openPutRecords, type PutTransactions } from './merge/put-queue.ts'
@@ -137,7 +137,7 @@ export function openRecords(
       sessions.puts.committed?.([fee.customerId])
     },
     count: (resource) => countRecords(commands, dialect, resource),
-    compareHeld: () => compareHeld(commands, dialect, resources),
+    rewrite: openRewriter(commands.transact, dialect),
     rows,
     clear: () => clearRecords(commands.transact, dialect, sessions.cleared),
   }

@@ -2,7 +2,7 @@ import type { ListView, Resource, Tenant, View } from '@bursar/contract'
 import type { ChangeWatch } from './change-watch.ts'
 import type { Imports } from './imports.ts'
 import type { ChecksumScan } from './integrity/checksum-scan.ts'
-import type { HeldFault } from './integrity/compare-held.ts'
+import type { DerivedFault } from './integrity/derived-rows.ts'
 import type { StoredRows } from './integrity/stored-rows.ts'
 import type { AcrossRecords } from './records/across.ts'
 import type { CustomerRegister } from './records/customer-entries.ts'
@@ -170,8 +170,11 @@ export type OperatorRecords = {
     deadline: number,
   ): Promise<void>
   count(resource: Resource): Promise<number>
-  /** Compares all records with who holds their values, a part at a time. */
-  compareHeld(): AsyncIterable<readonly HeldFault[]>
+  /**
+   * Writes what these faults name again, from the records as they are then, while nobody else
+   * stores anything of their customers. A contested value stays nobody's.
+   */
+  rewrite(resource: Resource, faults: readonly DerivedFault[]): Promise<void>
   /** Everything stored of each record, for an integrity check. */
   readonly rows: StoredRows
   /** Empties the store. Only the sandbox calls it, for its reset. */

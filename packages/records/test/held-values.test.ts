@@ -163,24 +163,3 @@ test('a take-over gives an id back to a record that is otherwise as it was', asy
   const again = await place.take('fiat-accounts', [own], { takeOver: true })
   assert.deepEqual([again.changed, again.withdrawn, again.unchanged], [0, 0, 1])
 })
-
-test('records are compared with who holds their values, each way', async (t) => {
-  const place = await openPlace(t)
-  const faults = async () => (await Array.fromAsync(place.store.operator.compareHeld())).flat()
-  await put(place, ofBoth)
-  await place.take('fiat-accounts', [aFiatAccount()])
-  assert.deepEqual(await faults(), [])
-  await place.ask(`delete from bursar.unique_claim where member = 'BASE'`)
-  await place.ask(`insert into bursar.unique_claim values ('${anId(9)}', 'fiat-accounts', 'id', 1)`)
-  const customerId = 'acme'
-  assert.deepEqual(await faults(), [
-    { fault: 'not held', kind: 'deposit-addresses', member: 'BASE', customerId },
-    { fault: 'without a record', kind: 'fiat-accounts', member: 'id', customerId },
-  ])
-  // As doctor advises.
-  await put(place, ofBoth)
-  const taken = aFiatAccount({ id: anId(9), customer_id: 'borealis' })
-  assert.equal((await place.take('fiat-accounts', [taken])).faults[0]?.code, 'held')
-  assert.equal((await place.take('fiat-accounts', [taken], { takeOver: true })).added, 1)
-  assert.deepEqual(await faults(), [])
-})

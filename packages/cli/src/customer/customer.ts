@@ -4,10 +4,9 @@ import { eraseCommand } from './erase-customer.ts'
 import { listCommand } from './list-customers.ts'
 import { erasuresCommand } from './list-erasures.ts'
 import { nameCommand } from './name-customer.ts'
-import { recountCommand } from './recount-customers.ts'
 import { newKeyCommand, rotateKeyCommand } from './rotate-key.ts'
 
-/** `customer list|name|erase|erasures|rotate-key|new-key|recount`: customers as a whole. */
+/** `customer list|name|erase|erasures|rotate-key|new-key`: customers as a whole. */
 export const customerCommand = (output: Output): Command =>
   new Command('customer')
     .description('List customers, name one, erase one, renew its key, and count its records again.')
@@ -17,4 +16,3 @@ export const customerCommand = (output: Output): Command =>
     .addCommand(erasuresCommand(output))
     .addCommand(rotateKeyCommand(output))
     .addCommand(newKeyCommand(output))
-    .addCommand(recountCommand(output))

@@ -1,6 +1,9 @@
-import { type Check, commandHint, counted, type Finding, limitsOf } from '@bursar/base'
-import { contractLimits, type Resource } from '@bursar/contract'
-import { type OperatorRecords, type RowKey, rowFaults } from '@bursar/records'
+import { type Check, commandHint, counted, type Finding, limitsOf, systemTime } from '@bursar/base'
+import type { Resource } from '@bursar/contract'
+import { compareKind, describeAll, describeCount } from '@bursar/intake'
+import type { OperatorRecords } from '@bursar/records'
+import { pagesOf } from '../customer/list-customers.ts'
+import { cliLimits } from '../limits.ts'
 import type { UsingRecords } from './using-records.ts'
 
 const limits = limitsOf({
@@ -10,41 +13,56 @@ const limits = limitsOf({
 
 type RecordsDeps = {
   readonly resources: readonly Resource[]
-  readonly using: UsingRecords<{ readonly records: Pick<OperatorRecords, 'rows'> }>
+  readonly using: UsingRecords<{ readonly records: Pick<OperatorRecords, 'rows' | 'customers'> }>
 }
 
-/** Compares the first records of each kind with their checksums. `migrate --check` reads all. */
+/**
+ * Compares the first records of each kind with what is derived from them, and the counts of
+ * customers for as long as there is time. `reindex` and `migrate --check` read all.
+ */
 export const recordsCheck = ({ resources, using }: RecordsDeps): Check => ({
   name: 'records',
   find: () =>
     using(async (parts) => {
       if (parts === undefined) return []
-      const faults = new Map<string, number>()
-      for (const resource of resources) await countFaults(resource, parts.records, faults)
-      return [...faults].map(findingOf)
+      const { rows, customers } = parts.records
+      const deadline = systemTime.elapsedMs() + cliLimits.doctorCountsMs
+      const damaged: string[] = []
+      const derived: string[] = []
+      for (const resource of resources) {
+        let read = 0
+        for await (const part of compareKind(resource, rows)) {
+          read += part.records
+          damaged.push(...part.damaged.flatMap(({ faults }) => faults.slice(0, 1)))
+          derived.push(...describeAll(part.derived))
+          if (read >= limits.doctorBodiesMax || systemTime.elapsedMs() >= deadline) break
+        }
+      }
+      for await (const page of pagesOf(customers)) {
+        for (const { id } of page) {
+          if (systemTime.elapsedMs() >= deadline) break
+          derived.push(...(await customers.recount(id, false)).map(describeCount))
+        }
+        if (systemTime.elapsedMs() >= deadline) break
+      }
+      return [...damagedFindings(damaged), ...derivedFindings(derived)]
     }),
 })
 
-async function countFaults(
-  resource: Resource,
-  { rows }: Pick<OperatorRecords, 'rows'>,
-  faults: Map<string, number>,
-): Promise<void> {
-  let key: RowKey | undefined
-  for (let read = 0; read < limits.doctorBodiesMax; ) {
-    const found = await rows.after(resource, key, contractLimits.checkedRowsMax)
-    for (const row of found) {
-      const [fault] = rowFaults(resource, row)
-      if (fault !== undefined) faults.set(fault, (faults.get(fault) ?? 0) + 1)
-    }
-    key = found.at(-1)
-    read += found.length
-    if (key === undefined || found.length < contractLimits.checkedRowsMax) return
-  }
-}
+const damagedFindings = (faults: readonly string[]): readonly Finding[] =>
+  [...Map.groupBy(faults, (fault) => fault)].map(([fault, { length }]) => ({
+    what: `${counted(length, 'stored record')} ${length === 1 ? 'is' : 'are'} damaged: ${fault}`,
+    why: 'a request for it is answered 503, and a list may show it as it is',
+    fix: `run ${commandHint('reindex')}, which names every such record, and stores those again whose full record opens with --yes; import the others again, or restore a backup`,
+  }))
 
-const findingOf = ([fault, count]: readonly [string, number]): Finding => ({
-  what: `${counted(count, 'stored record')} ${count === 1 ? 'is' : 'are'} damaged: ${fault}`,
-  why: 'a request for it is answered 503, and a list may show it as it is',
-  fix: `run ${commandHint('migrate --check')}, which names every such record; import them again, or restore a backup`,
-})
+const derivedFindings = ([first, ...rest]: readonly string[]): readonly Finding[] =>
+  first === undefined
+    ? []
+    : [
+        {
+          what: `${counted(rest.length + 1, 'difference')} between records and what is derived from them, such as: ${first}`,
+          why: 'searches, counts and the rules of unique ids, memos and addresses rest on it',
+          fix: `run ${commandHint('reindex')}, which lists all of them, then with --yes`,
+        },
+      ]

@@ -2,14 +2,9 @@ import { type Background, baseLimits, type Logger, limitsOf, systemTime } from '
 import type { Resource } from '@bursar/contract'
 import { StoreDamaged } from '../unavailable.ts'
 import type { DamagedRecords } from './damaged-records.ts'
+import type { RowKey } from './derived-rows.ts'
 import type { RequireOwner } from './owners.ts'
-import {
-  comesAfter,
-  type RowKey,
-  rowFaults,
-  type StoredRow,
-  type StoredRows,
-} from './stored-rows.ts'
+import { comesAfter, rowFaults, type StoredRow, type StoredRows } from './stored-rows.ts'
 
 const limits = limitsOf({
   /**

@@ -1,22 +1,17 @@
 import { fullTable, isSealedKind, type Resource } from '@bursar/contract'
 import type { Dialect } from '../dialect.ts'
-import { positionId } from '../position.ts'
 import type { StorableRecord } from '../records/import.ts'
-import { bytes, isTrue, type NamedRow, text, whole } from '../row.ts'
+import { isTrue, type NamedRow, text, whole } from '../row.ts'
 import { customerId, customerNumber, ownerOf } from '../schema/customers.ts'
-import { missingTerms, strayTerms } from '../schema/record-terms.ts'
 import { fullOfRecord, memberColumns } from '../schema/tables.ts'
 import { compareListed, type Seals, sealTerms } from '../sealing/seals.ts'
 import type { Reads } from '../session.ts'
+import { derivedRows, type RowKey } from './derived-rows.ts'
 
 /** One stored record with everything that the store keeps of it, as an integrity check reads it. */
-export type StoredRow = {
+export type StoredRow = RowKey & {
   readonly customerId: string
-  /** The number of the customer, in whose order the table is read. */
-  readonly customer: bigint
   readonly id: string
-  readonly deleted: boolean
-  readonly position: Uint8Array
   /** The filter columns and the exclusive key, by column. */
   readonly members: Readonly<Record<string, string | null>>
   /** What lists answer. */
@@ -39,9 +34,6 @@ type OpenedRow = {
 
 /** Undefined where sealed bodies are not opened. */
 type OpenBodies = Pick<Seals, 'open'> | undefined
-
-/** The place of a row in its table, which is read in this order. */
-export type RowKey = Pick<StoredRow, 'customer' | 'deleted' | 'position'>
 
 /** A customer as its table has it. */
 type Owner = { readonly customerId: string; readonly number: bigint; readonly owner: string }
@@ -120,22 +112,15 @@ export function storedRows(
       }))
     },
     isOwn: seals.numbers.isOwn,
-    /** Ids of records that lack stored terms, or have terms that are not theirs. */
-    otherTerms: async (resource: Resource, rowsMax: number): Promise<readonly string[]> => {
-      if (resource.terms === undefined) return []
-      const found: string[] = []
-      for (const query of [missingTerms, strayTerms]) {
-        const text = `${query(resource, dialect)} limit ${parameter(1, 'bigint')}`
-        for (const row of await rows({ text, values: [rowsMax] })) {
-          found.push(positionId(bytes(row, 'position')))
-        }
-      }
-      return [...new Set(found)]
-    },
-    /** Ids of unmasked records whose masked record is missing. */
-    unpaired: async (resource: Resource, rowsMax: number): Promise<readonly string[]> => {
-      const text = `${unpairedQuery(resource, dialect)} limit ${parameter(1, 'bigint')}`
-      return (await rows({ text, values: [rowsMax] })).map(({ id }) => String(id))
+    /** What is stored beside the records. */
+    derived: derivedRows({ rows }, dialect),
+    /** Unmasked records whose masked record is missing. */
+    unpaired: async (resource: Resource, rowsMax: number) => {
+      const query = `${unpairedQuery(resource, dialect)} limit ${parameter(1, 'bigint')}`
+      return (await rows({ text: query, values: [rowsMax] })).map((row) => ({
+        customerId: text(row, 'customer_id'),
+        id: String(row.id),
+      }))
     },
   }
 }
@@ -161,11 +146,12 @@ function rowsQuery(resource: Resource, dialect: Dialect, tail: string): string {
  * Selects the ids of unmasked records, of a kind with a mask, whose masked record is missing.
  * SQLite would seek it among all records of its customer; a sum has no index.
  */
-export const unpairedQuery = (resource: Resource, { tableName, listedId }: Dialect): string => `
-  select unmasked.id from ${tableName(fullTable(resource))} as unmasked
-  where not exists (select 1 from ${tableName(resource.table)} as record
+export const unpairedQuery = (resource: Resource, dialect: Dialect): string => `
+  select unmasked.id, ${customerId(dialect, 'unmasked.customer')} as customer_id
+  from ${dialect.tableName(fullTable(resource))} as unmasked
+  where not exists (select 1 from ${dialect.tableName(resource.table)} as record
     where record.customer + 0 = unmasked.customer
-      and ${listedId.is('record', 'unmasked.id')})`
+      and ${dialect.listedId.is('record', 'unmasked.id')})`
 
 /** Reads a row of these queries. Asserts no type, because a damaged row may hold any value. */
 async function readStoredRow(

@@ -47,14 +47,6 @@ export type WrongCount = {
   readonly counted: number
 }
 
-/** A part of a comparison, and the number of the customer after which the next one begins. */
-export type CountComparison = {
-  readonly wrong: readonly WrongCount[]
-  /** Counts of more records than the bound, which were not compared. */
-  readonly uncompared: number
-  readonly next: bigint | undefined
-}
-
 /** The customers, their display names, and the counts of their records that the store keeps. */
 export type CustomerRegister = {
   /**
@@ -66,15 +58,10 @@ export type CustomerRegister = {
   find(customerId: string): Promise<CustomerEntry | undefined>
   /** Gives a customer a name, or takes it away. False if nothing is kept of the customer. */
   rename(customerId: string, name: string | undefined): Promise<boolean>
-  /**
-   * Compares the kept counts of some customers with their records, of which it counts at most
-   * `recordsMax` of a kind.
-   */
-  compareCounts(after: bigint | undefined, recordsMax: number): Promise<CountComparison>
   /** Counts what is stored of some customers and deleted or withdrawn, by kind. Reads all of it. */
   countDeleted(
     customerIds: readonly string[],
   ): Promise<readonly Pick<WrongCount, 'customerId' | 'kind' | 'counted'>[]>
-  /** Counts all records of one customer again, and corrects what is kept. */
-  recount(customerId: string): Promise<readonly WrongCount[]>
+  /** Counts all records of one customer. Returns the kept counts that differ, or corrects them. */
+  recount(customerId: string, corrects: boolean): Promise<readonly WrongCount[]>
 }

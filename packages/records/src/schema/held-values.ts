@@ -150,29 +150,36 @@ export function isHadByHolder(resource: Resource, dialect: Dialect): string {
 }
 
 /** Gives values of such a list that nobody holds to the oldest stored record that has them. */
-export function passOn(resource: Resource, dialect: Dialect, list = LET_GO): string {
+export const passOn = (resource: Resource, dialect: Dialect, list = LET_GO): string =>
+  holdValues(resource, dialect, selectHad(resource, dialect, list), 'value, member, position')
+
+/** Selects the stored records that have values of such a list. */
+export function selectHad(resource: Resource, dialect: Dialect, list = LET_GO): string {
   const { tableName, indexedBy } = dialect
-  const had = heldMembers(resource, dialect, 'stored').map(
-    ({ isNamed, index, hasValue }) => `
+  return heldMembers(resource, dialect, 'stored')
+    .map(
+      ({ isNamed, index, hasValue }) => `
       select let_go.member, let_go.value, stored.customer, stored.position
       from ${list} cross join ${tableName(resource.table)} as stored ${indexedBy(index)}
       where ${isNamed(LET_GO)} and let_go.value is not null and ${hasValue(LET_GO)}`,
-  )
-  return holdValues(resource, dialect, had.join(' union all '), 'value, member, position')
+    )
+    .join(' union all ')
 }
 
 /** Values that a transaction lets go, as lists. */
 export type LetGo = readonly { readonly member: string; readonly value: string }[]
 
+/** Such a list, as what follows `from`, and its parameters. */
+export const letGoList = ({ unnest, list }: Dialect, gone: LetGo) => ({
+  from: unnest(LET_GO, { member: 'text[]', value: 'text[]' }),
+  values: [list(gone.map(({ member }) => member)), list(gone.map(({ value }) => value))],
+})
+
 /** Ends and passes on what a list of values names, once their records are gone. */
 export function letGoStatements(resource: Resource, dialect: Dialect, gone: LetGo): Statement[] {
-  const list = dialect.unnest(LET_GO, { member: 'text[]', value: 'text[]' })
-  const values = [
-    dialect.list(gone.map(({ member }) => member)),
-    dialect.list(gone.map(({ value }) => value)),
-  ]
   if (gone.length === 0) return []
-  return [endHolds(resource, dialect, list), passOn(resource, dialect, list)].map((text) => ({
+  const { from, values } = letGoList(dialect, gone)
+  return [endHolds(resource, dialect, from), passOn(resource, dialect, from)].map((text) => ({
     text,
     values,
   }))

@@ -53,10 +53,10 @@ export const removeTerms = (dialect: Dialect, rows: Rows): string =>
        select term, scope, sort, position from (${selectTerms(dialect, rows)}) as gone)`
 
 /** Removes the rows of four lists: terms, scopes, places, and positions in hexadecimal digits. */
-export function removeTermRows({ tableName, unnest, bytes }: Dialect): string {
+export function removeTermRows({ tableName, unnest, bytes }: Dialect, condition = 'true'): string {
   const lists = { term: 'text[]', scope: 'bigint[]', sort: 'text[]', place: 'text[]' } as const
-  return `delete from ${tableName(termTable)} where (term, scope, sort, position) in (
-      select term, scope, sort, ${bytes('place')} from ${unnest('gone', lists)})`
+  return `delete from ${tableName(termTable)} as held where (term, scope, sort, position) in (
+      select term, scope, sort, ${bytes('place')} from ${unnest('gone', lists)}) and ${condition}`
 }
 
 /** Whether the terms of a staged record are stored: not those of a withdrawn one. */
@@ -70,24 +70,20 @@ const isStored = ({ tableName }: Dialect, scope: string, row: string): string =>
           and held.customer = ${row}.customer
           and held.since is not distinct from cast(entry.value ->> 2 as bigint))`
 
-/** Selects the positions of records whose terms are not all stored. */
-export function missingTerms(resource: Resource, dialect: Dialect): string {
+/** Selects the rows `record` whose terms are not all stored. */
+export function missingTerms(resource: Resource, dialect: Dialect, from: string): string {
   const isOwn = isStored(dialect, 'record.customer', 'record')
   const isOfAll = isStored(dialect, '0', 'record')
   return `
-    select record.position from ${dialect.tableName(resource.table)} as record
+    select record.customer, record.position from ${from}
     where ${isCurrent(resource, 'record')} and exists (
       select 1 from ${dialect.jsonEntries('record.terms')}
       where not ${isOwn} or (entry.value ->> 1 is not null and not ${isOfAll}))`
 }
 
-/** Selects the positions of terms of a kind that no record has. */
-export function strayTerms(resource: Resource, dialect: Dialect): string {
-  const { tableName, jsonEntries, boolean } = dialect
-  const letter = resource.terms?.letter
-  return `
-    select held.position from ${tableName(termTable)} as held
-    where held.term >= '${letter}' and held.term < '${letter}~' and not exists (
+/** Whether no record of a kind has the term of the row `held`. */
+export function isStray(resource: Resource, { tableName, jsonEntries, boolean }: Dialect): string {
+  return `not exists (
       select 1 from ${tableName(resource.table)} as record cross join ${jsonEntries('record.terms')}
       where record.customer = held.customer and record.deleted in (${boolean(false)}, ${boolean(true)})
         and record.position = held.position and ${isCurrent(resource, 'record')}

@@ -1,0 +1,77 @@
+import { counted, systemTime } from '@bursar/base'
+import { resources } from '@bursar/contract'
+import { describeCount, recordRules, reindexKind } from '@bursar/intake'
+import { type CustomerRegister, recordsLimits, type WrongCount } from '@bursar/records'
+import type { Command } from 'commander'
+import { pagesOf } from './customer/list-customers.ts'
+import { type CommonOptions, newCommand } from './options.ts'
+import { CommandFailed, type Output, printResult } from './output.ts'
+import { withAudit } from './with-stores.ts'
+
+type ReindexOptions = CommonOptions & { readonly yes?: boolean }
+type Difference = { readonly what: string; readonly left?: string }
+
+const description =
+  'Compare every record with what is derived from it: masks, columns, unique claims, terms, counts. It changes nothing without --yes.'
+
+/** How often the command says how far it is. */
+const PROGRESS_MS = 5000
+
+export function reindexCommand(output: Output): Command {
+  const command = newCommand('reindex', description, ['reindex', 'reindex --yes']).option(
+    '--yes',
+    'Write what differs again, beside a server. It may be ended and run again.',
+  )
+  return command.action(async (options: ReindexOptions) => {
+    const writes = options.yes === true
+    const found = { records: 0, written: 0, differenceCount: 0, leftCount: 0 }
+    const listed: Difference[] = []
+    const note = (differences: readonly Difference[]) => {
+      found.differenceCount += differences.length
+      found.leftCount += differences.filter(({ left }) => left !== undefined).length
+      listed.push(...differences.slice(0, recordsLimits.faultsReportedMax - listed.length))
+    }
+    await withAudit(command, options, async ({ stores, config }) => {
+      const { operator } = stores.records()
+      let saidAt = systemTime.elapsedMs()
+      for (const resource of resources) {
+        const deps = { operator, rules: recordRules(config), writes }
+        for await (const { records, written, differences } of reindexKind(resource, deps)) {
+          found.records += records
+          found.written += written
+          note(differences)
+          if (systemTime.elapsedMs() - saidAt < PROGRESS_MS) continue
+          saidAt = systemTime.elapsedMs()
+          output.tell(`${counted(found.records, 'record')} compared, of ${resource.kind} last`)
+        }
+      }
+      // Last: what was written above has counted its own change.
+      const wrong = await recount(operator.customers, writes)
+      note(wrong.map((count) => ({ what: describeCount(count) })))
+      if (writes) found.written += wrong.length
+    })
+    const { records, written, differenceCount, leftCount } = found
+    const document = { records, differences: listed, difference_count: differenceCount, written }
+    const rest = differenceCount - listed.length
+    printResult(output, options, document, [
+      ...listed.map(({ what, left }) => (left === undefined ? what : `${what}; ${left}`)),
+      ...(rest > 0 ? [`and ${rest} more`] : []),
+      `${counted(records, 'record')} compared; ${counted(differenceCount, 'difference')}; ${writes ? `${written} written again` : 'nothing was changed'}`,
+    ])
+    if (writes && leftCount > 0) {
+      throw new CommandFailed(`${counted(leftCount, 'difference')} must be mended by hand`)
+    }
+  })
+}
+
+/** Compares the counts of every customer, and corrects them. */
+async function recount(
+  customers: CustomerRegister,
+  writes: boolean,
+): Promise<readonly WrongCount[]> {
+  const wrong: WrongCount[] = []
+  for await (const page of pagesOf(customers)) {
+    for (const { id } of page) wrong.push(...(await customers.recount(id, writes)))
+  }
+  return wrong
+}

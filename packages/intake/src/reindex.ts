@@ -1,0 +1,88 @@
+import type { RecordRules, Resource } from '@bursar/contract'
+import { type DerivedFault, type Store, StoreDamaged, shownId } from '@bursar/records'
+import { recordCheck } from './check.ts'
+import { compareKind, describeAll, type RecordFaults } from './check-stored.ts'
+import { parseEntry } from './entry.ts'
+import { readRecord } from './read-record.ts'
+
+/** What differs in a part of the store, and how much of it was written again. */
+export type ReindexedPart = {
+  readonly records: number
+  readonly written: number
+  /** Each difference as a line, and why it was left as it is. */
+  readonly differences: readonly { readonly what: string; readonly left?: string }[]
+}
+
+type Deps = {
+  readonly operator: Pick<Store['operator'], 'rows' | 'rewrite' | 'find' | 'put'>
+  readonly rules: RecordRules
+  /** Whether it writes what differs, and does not only say so. */
+  readonly writes: boolean
+}
+
+/**
+ * Compares all records of a kind with what is derived from them, and writes that again. It may be
+ * ended at any time, run again and run beside a server: a record is stored by the rules of a PUT,
+ * unless somebody has changed it meanwhile.
+ */
+export async function* reindexKind(
+  resource: Resource,
+  { operator, rules, writes }: Deps,
+): AsyncIterable<ReindexedPart> {
+  const restore = restoring(resource, operator, rules)
+  for await (const { records, damaged, derived } of compareKind(resource, operator.rows)) {
+    const differences: { what: string; left?: string }[] = []
+    let written = 0
+    for (const record of damaged) {
+      const what = `${record.kind} ${shownId(record.id)}: ${record.faults.join(', ')}`
+      const left = writes ? await restore(record) : undefined
+      if (writes && left === undefined) written += 1
+      differences.push({ what, ...(left !== undefined && { left }) })
+    }
+    const contested = derived.filter(({ fault }) => fault === 'contested')
+    const others = derived.filter(({ fault }) => fault !== 'contested')
+    if (writes) {
+      await operator.rewrite(resource, others)
+      written += describeAll(others).length
+    }
+    differences.push(
+      ...describeAll(others).map((what) => ({ what })),
+      ...describeAll(contested).map((what) => ({ what, left: CONTESTED })),
+    )
+    yield { records, written, differences }
+  }
+}
+
+/** Stores a record again from its full form. Returns why it did not. */
+function restoring(
+  resource: Resource,
+  { find, put }: Deps['operator'],
+  rules: RecordRules,
+): (record: RecordFaults) => Promise<string | undefined> {
+  const check = recordCheck(resource, rules)
+  return async ({ customerId, id }) => {
+    try {
+      const found = await find(resource, { customerId, id })
+      if (found === undefined) return NOT_READ
+      if (found.isWithdrawn) return 'it is withdrawn'
+      const entry = parseEntry(1, Buffer.from(found.line))
+      if (entry === undefined) return NOT_READ
+      const read = readRecord(resource, check, entry, customerId)
+      if ('faults' in read || read.record.id !== id) return NOT_READ
+      const { outcome } = await put(resource, {
+        record: read.record,
+        precondition: { match: [found.version] },
+        allowOlder: true,
+        from: { command: 'PUT', clientId: 'bursar reindex' },
+      })
+      if (outcome === 'refused') return 'a record of another customer has a value of it'
+      return outcome === 'unchanged' ? NOT_READ : undefined
+    } catch (error) {
+      if (error instanceof StoreDamaged) return NOT_READ
+      throw error
+    }
+  }
+}
+
+const CONTESTED = 'take it out of the record that is wrong, or withdraw that record'
+const NOT_READ = 'its full record cannot be read; import it again, or restore a backup'
