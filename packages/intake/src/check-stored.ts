@@ -129,9 +129,9 @@ export async function* compareKind(
   for (;;) {
     const found = await rows.after(resource, key, rowsMax, opens)
     const damaged = found.flatMap((row): RecordFaults[] => {
-      const faults = [...rowFaults(resource, row), ...renderingFaults(resource, row, rows)]
+      const faults = faultsOfRow(resource, row, rows)
       const { customerId, id } = row
-      return faults.length === 0 ? [] : [{ kind, customerId, id, faults: [...new Set(faults)] }]
+      return faults.length === 0 ? [] : [{ kind, customerId, id, faults }]
     })
     const derived = await rows.derived.missing(resource, key, rowsMax)
     yield { records: found.length, damaged, derived }
@@ -155,6 +155,15 @@ export async function* compareKind(
     yield { records: 0, damaged: [], derived: found.filter((fault) => !isOfLost(fault)) }
   }
 }
+
+/** What is wrong with a stored record. Quotes no value. */
+export const faultsOfRow = (
+  resource: Resource,
+  row: StoredRow,
+  rows: StoredRows,
+): readonly string[] => [
+  ...new Set([...rowFaults(resource, row), ...renderingFaults(resource, row, rows)]),
+]
 
 /** How a row differs from what an import of its full record stores. */
 function renderingFaults(resource: Resource, row: StoredRow, { membersOf }: StoredRows): string[] {

@@ -1,7 +1,7 @@
 import type { RecordRules, Resource } from '@bursar/contract'
 import { type DerivedFault, type Store, StoreDamaged, shownId } from '@bursar/records'
 import { recordCheck } from './check.ts'
-import { compareKind, describeAll, type RecordFaults } from './check-stored.ts'
+import { compareKind, describeAll, faultsOfRow, type RecordFaults } from './check-stored.ts'
 import { parseEntry } from './entry.ts'
 import { readRecord } from './read-record.ts'
 
@@ -56,11 +56,16 @@ export async function* reindexKind(
 /** Stores a record again from its full form. Returns why it did not. */
 function restoring(
   resource: Resource,
-  { find, put }: Deps['operator'],
+  { find, put, rows }: Deps['operator'],
   rules: RecordRules,
 ): (record: RecordFaults) => Promise<string | undefined> {
   const check = recordCheck(resource, rules)
-  return async ({ customerId, id }) => {
+  const isIntact = async ({ customerId, id }: RecordFaults) => {
+    const row = await rows.find(resource, customerId, id)
+    return row === undefined || faultsOfRow(resource, row, rows).length === 0
+  }
+  return async (record) => {
+    const { customerId, id } = record
     try {
       const found = await find(resource, { customerId, id })
       if (found === undefined) return NOT_READ
@@ -76,7 +81,8 @@ function restoring(
         from: { command: 'PUT', clientId: 'bursar reindex' },
       })
       if (outcome === 'refused') return 'a record of another customer has a value of it'
-      return outcome === 'unchanged' ? NOT_READ : undefined
+      // Somebody else may have stored it meanwhile.
+      return (await isIntact(record)) ? undefined : NOT_READ
     } catch (error) {
       if (error instanceof StoreDamaged) return NOT_READ
       throw error

@@ -2,14 +2,14 @@ import { resources } from '@bursar/contract'
 import type { Dialect } from '../dialect.ts'
 import type { CustomerRegister } from '../records/customer-entries.ts'
 import { type NamedRow, text, whole } from '../row.ts'
-import type { Reads } from '../session.ts'
+import type { Reads, Transact } from '../session.ts'
 
 /**
  * Compares the counts that the store keeps with the records. A count and its records are read by
  * one statement, of one moment.
  */
 export function openCountComparison(
-  { rows }: Reads,
+  { rows, transact }: Reads & { readonly transact: Transact },
   dialect: Dialect,
 ): Pick<CustomerRegister, 'countDeleted' | 'recount'> {
   const statements = countStatements(dialect)
@@ -33,10 +33,14 @@ export function openCountComparison(
         .flat()
         .map(readCount)
         .filter(({ kept, counted }) => kept !== counted)
-      for (const { kind, kept, counted } of corrects ? wrong : []) {
-        // A merge since then has changed both alike, so the difference is what it was.
-        await rows({ text: statements.correct, values: [customerId, counted - kept, kind] })
-      }
+      if (!corrects || wrong.length === 0) return wrong
+      await transact(async (session) => {
+        for (const { kind, kept, counted } of wrong) {
+          // A merge since then has changed both alike, so the difference is what it was.
+          const values = [customerId, counted - kept, kind]
+          await session.rows({ text: statements.correct, values })
+        }
+      })
       return wrong
     },
   }
