@@ -164,7 +164,7 @@ async function assertShutOut(t: TestContext, place: Place): Promise<void> {
   const feed = await answerOf(old.url, '/v2/events', { token: oldToken })
   const { items: events, resume_cursor: place1 } = JSON.parse(feed.text)
   const stolen = await steal(ask, before.BURSAR_MASTER_KEY)
-  assert.deepEqual([stolen.purposeKeys.size, stolen.customerKeys.length], [8, OLD.length])
+  assert.deepEqual([stolen.purposeKeys.size, stolen.customerKeys.length], [9, OLD.length])
   assert.equal(await countOpened(ask, stolen.customerKeys), 15)
   await old.program.kill('SIGTERM')
 
