@@ -1,5 +1,5 @@
 import type { RecordRules, Resource } from '@bursar/contract'
-import { type DerivedFault, type Store, StoreDamaged, shownId } from '@bursar/records'
+import { type Store, StoreDamaged, shownId } from '@bursar/records'
 import { recordCheck } from './check.ts'
 import { compareKind, describeAll, faultsOfRow, type RecordFaults } from './check-stored.ts'
 import { parseEntry } from './entry.ts'
