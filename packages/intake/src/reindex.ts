@@ -1,5 +1,11 @@
 import type { RecordRules, Resource } from '@bursar/contract'
-import { type Store, StoreDamaged, shownId } from '@bursar/records'
+import {
+  DELETION_UNSURE,
+  type DerivedFault,
+  type Store,
+  StoreDamaged,
+  shownId,
+} from '@bursar/records'
 import { recordCheck } from './check.ts'
 import { compareKind, describeAll, faultsOfRow, type RecordFaults } from './check-stored.ts'
 import { parseEntry } from './entry.ts'
@@ -33,24 +39,33 @@ export async function* reindexKind(
   for await (const { records, damaged, derived } of compareKind(resource, operator.rows)) {
     const differences: { what: string; left?: string }[] = []
     let written = 0
+    /** Customers of damaged records that stay as they are. */
+    const unsure = new Set<string>()
     for (const record of damaged) {
       const what = `${record.kind} ${shownId(record.id)}: ${record.faults.join(', ')}`
       const left = writes ? await restore(record) : undefined
       if (writes && left === undefined) written += 1
+      if (left !== undefined) unsure.add(record.customerId)
       differences.push({ what, ...(left !== undefined && { left }) })
     }
-    const contested = derived.filter(({ fault }) => fault === 'contested')
-    const others = derived.filter(({ fault }) => fault !== 'contested')
+    const [others, left] = partition(derived, (fault) => reasonToLeave(fault, unsure) === undefined)
     if (writes) {
       await operator.rewrite(resource, others)
       written += describeAll(others).length
     }
-    differences.push(
-      ...describeAll(others).map((what) => ({ what })),
-      ...describeAll(contested).map((what) => ({ what, left: CONTESTED })),
-    )
+    differences.push(...describeAll(others).map((what) => ({ what })))
+    for (const [reason = '', faults] of Map.groupBy(left, (one) => reasonToLeave(one, unsure))) {
+      differences.push(...describeAll(faults).map((what) => ({ what, left: reason })))
+    }
     yield { records, written, differences }
   }
+}
+
+/** A damaged record must keep its id, memo and address: no claim is ended, and none is guessed. */
+function reasonToLeave(fault: DerivedFault, unsure: ReadonlySet<string>): string | undefined {
+  if (fault.fault === 'contested') return CONTESTED
+  if (fault.fault === 'claimed without a record') return UNFOUNDED
+  return fault.fault === 'unclaimed' && unsure.has(fault.customerId) ? AGAIN : undefined
 }
 
 /** Stores a record again from its full form. Returns why it did not. */
@@ -66,6 +81,7 @@ function restoring(
   }
   return async (record) => {
     const { customerId, id } = record
+    if (record.faults.includes(DELETION_UNSURE)) return NOT_READ
     try {
       const found = await find(resource, { customerId, id })
       if (found === undefined) return NOT_READ
@@ -90,5 +106,12 @@ function restoring(
   }
 }
 
+const partition = <T>(all: readonly T[], isFirst: (one: T) => boolean): readonly [T[], T[]] => [
+  all.filter(isFirst),
+  all.filter((one) => !isFirst(one)),
+]
+
+const UNFOUNDED = 'store it for the customer whose it is, with --take-over or take_over=true'
+const AGAIN = 'mend the records of the customer first, then run reindex again'
 const CONTESTED = 'take it out of the record that is wrong, or withdraw that record'
 const NOT_READ = 'its full record cannot be read; import it again, or restore a backup'

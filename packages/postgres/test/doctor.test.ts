@@ -89,10 +89,19 @@ describe('doctor on PostgreSQL', { skip: testStore !== 'postgres' && 'needs Post
       migratePostgres(addressesOf(of('owner')), roles),
       /which it has not made \(function bursar\.planted\(\), /,
     )
+    await execute(of('owner'), 'drop schema bursar cascade')
+    await execute(
+      primary.url('postgres', 'empty'),
+      'create schema bursar; grant all on schema bursar to owner',
+    )
+    await assert.rejects(
+      migratePostgres(addressesOf(of('owner')), roles),
+      /which it has not made \(schema bursar, /,
+    )
+    await execute(primary.url('postgres', 'empty'), 'drop schema bursar')
     await execute(
       of('owner'),
-      `drop function bursar.planted();
-       alter default privileges for role owner grant select on tables to bursar_operator, public`,
+      `alter default privileges for role owner grant select on tables to bursar_operator, public`,
     )
     await migratePostgres(addressesOf(of('owner')), roles)
     const [found, ...rest] = await inspected(env)
@@ -470,6 +479,8 @@ describe('doctor on PostgreSQL', { skip: testStore !== 'postgres' && 'needs Post
       create rule dropping as on delete to bursar.client do instead nothing;
       create or replace function bursar.keep_or_erase() returns trigger language plpgsql
         as $$ begin return new; end $$;
+      drop trigger seen on bursar_audit.line;
+      drop function bursar_audit.note_seen();
       create function bursar.added() returns bigint language sql as 'select 1';
       alter function bursar.added() owner to owner`)
     const changed = await inspected()

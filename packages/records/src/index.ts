@@ -80,6 +80,7 @@ export {
 } from './integrity/shared-values.ts'
 export {
   comesAfter,
+  DELETION_UNSURE,
   rowFaults,
   type StoredRow,
   type StoredRows,

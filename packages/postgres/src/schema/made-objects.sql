@@ -27,7 +27,7 @@ with own_schema as (
   union all
   select 'routine ' || name, '', proowner, coalesce(proacl, acldefault('f', proowner)) from routine
 )
-select 'schema ' || name as object, 'of ' || pg_get_userbyid(owner) as form, null as remove
+select 'schema ' || name as object, 'of ' || quote_ident(pg_get_userbyid(owner)) as form, null as remove
 from own_schema
 union all
 select kind || ' ' || name, concat_ws(' ', pg_get_userbyid(relowner), relpersistence,

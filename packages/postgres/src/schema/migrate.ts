@@ -9,6 +9,7 @@ import {
   type OwnStatements,
   type Step,
   schemaSteps,
+  text,
 } from '@bursar/records'
 import { transact } from '../cluster/transaction.ts'
 import { withPrimary } from '../cluster/with-primary.ts'
@@ -112,18 +113,34 @@ async function requireMade(
   replaces: boolean,
 ): Promise<void> {
   const made = withoutOthersRights(await readMade(owner, roles, steps), roles)
-  const found = await readObjects(owner)
-  const differ = differences(found, made)
+  const differ = differences(await readObjects(owner), made)
   if (differ.length === 0) return
-  if (replaces) return await replaceObjects(owner, found, made)
+  if (replaces) return await replaceAll(owner, roles, made)
   throw new ConfigError(
     `The schema differs from the one that this program makes. Find out who has changed it; ${commandHint('migrate --yes')} replaces what it can. Nothing was changed:\n${linesOf(differ)}`,
   )
 }
 
+/** A function that is made again has rights that its step revokes, so it takes two passes. */
+async function replaceAll(owner: Connection, roles: Roles, made: Objects): Promise<void> {
+  for (let pass = 0; pass < 2; pass += 1) {
+    await replaceObjects(owner, await readObjects(owner), made)
+    await make(owner, roles, [])
+  }
+  const left = differences(await readObjects(owner), made)
+  if (left.length === 0) return
+  throw new ConfigError(
+    `The schema still differs from the one that this program makes. Mend this as the owner of the database, then run ${commandHint('migrate')} again; nothing was changed:\n${linesOf(left)}`,
+  )
+}
+
 /** What was there before would be taken for what the program has made. */
 async function requireNoObjects(owner: Connection): Promise<void> {
-  const others = [...(await readObjects(owner)).keys()].filter((name) => name !== 'schema bursar')
+  const [row = {}] = await owner.rows({ text: 'select quote_ident(current_user) as name' })
+  const isOwn = `of ${text(row, 'name')}`
+  const others = [...(await readObjects(owner))]
+    .filter(([name, { form }]) => name !== 'schema bursar' || form !== isOwn)
+    .map(([name]) => name)
   if (others.length === 0) return
   throw new ConfigError(
     `The database has objects in the schemas of this program, which it has not made (${others.slice(0, 10).join(', ')}). Drop or rename them, then run ${commandHint('migrate')} again.`,

@@ -25,28 +25,32 @@ export function openCountComparison(
         counted: Number(whole(row, 'counted')),
       }))
     },
-    recount: async (customerId, corrects) => {
-      const found = await Promise.all(
-        statements.kinds.map(({ compared }) => rows({ text: compared, values: [customerId] })),
-      )
-      const wrong = found
-        .flat()
-        .map(readCount)
-        .filter(({ kept, counted }) => kept !== counted)
-      if (!corrects || wrong.length === 0) return wrong
-      await transact(async (session) => {
-        for (const { kind, kept, counted } of wrong) {
-          // A merge since then has changed both alike, so the difference is what it was.
-          const values = [customerId, counted - kept, kind]
-          await session.rows({ text: statements.correct, values })
+    recount: (customerId, corrects) => {
+      const compare = async (session: Reads) => {
+        const found = await Promise.all(
+          statements.kinds.map(({ compared }) =>
+            session.rows({ text: compared, values: [customerId] }),
+          ),
+        )
+        return found
+          .flat()
+          .map(readCount)
+          .filter(({ kept, counted }) => kept !== counted)
+      }
+      if (!corrects) return compare({ rows })
+      return transact(async (session) => {
+        await session.rows({ text: statements.lock, values: [customerId] })
+        const wrong = await compare(session)
+        for (const { kind, counted } of wrong) {
+          await session.rows({ text: statements.correct, values: [customerId, counted, kind] })
         }
+        return wrong
       })
-      return wrong
     },
   }
 }
 
-function countStatements({ tableName, parameter, isAnyOf }: Dialect) {
+function countStatements({ tableName, parameter, isAnyOf, forUpdate }: Dialect) {
   const [customer, revision] = [tableName('customer'), tableName('revision')]
   const first = parameter(1, 'text')
   const kinds = resources.map(({ kind, table }) => ({
@@ -65,7 +69,9 @@ function countStatements({ tableName, parameter, isAnyOf }: Dialect) {
   }))
   return {
     kinds,
-    correct: `update ${revision} set live = live + ${parameter(2, 'bigint')}
+    /** A merge waits for it, so nothing is stored while the records are counted. */
+    lock: `select number from ${customer} where id = ${first} ${forUpdate('wait')}`,
+    correct: `update ${revision} set live = ${parameter(2, 'bigint')}
       where customer = (select number from ${customer} where id = ${first})
         and kind = ${parameter(3, 'text')}`,
   }

@@ -2,7 +2,7 @@ import type { Resource } from '@bursar/contract'
 import type { Dialect } from '../dialect.ts'
 import { recordsLimits } from '../limits.ts'
 import { positionId } from '../position.ts'
-import { bytes, type NamedRow, text, whole } from '../row.ts'
+import { bytes, type NamedRow, optionalText, text, whole } from '../row.ts'
 import { customerId } from '../schema/customers.ts'
 import {
   heldMembers,
@@ -113,6 +113,11 @@ export function derivedRows({ rows }: Reads, dialect: Dialect): DerivedRows {
     }
     while (after !== undefined) {
       const values = [after.term, after.scope, after.sort, after.position]
+      // The caller removes what is found, and the end of the part must not move by that.
+      const [last]: readonly NamedRow[] = await rows({
+        text: statements.endOfTerms(letter),
+        values,
+      })
       const found = await rows({ text: statements.termsLeftOver(resource, letter), values })
       yield found.map((row) => {
         const term = readTerm(row)
@@ -122,10 +127,6 @@ export function derivedRows({ rows }: Reads, dialect: Dialect): DerivedRows {
           id: positionId(term.position),
           term,
         }
-      })
-      const [last]: readonly NamedRow[] = await rows({
-        text: statements.endOfTerms(letter),
-        values,
       })
       after = last && readTerm(last)
     }
@@ -211,7 +212,8 @@ const nameOf = ({ member, value }: NamedRow): string => JSON.stringify([member, 
 const ownerIn = ({ kind }: Resource, row: NamedRow) => ({
   kind,
   customer: whole(row, 'customer'),
-  customerId: text(row, 'customer_id'),
+  // A damaged row may have the number of no customer.
+  customerId: optionalText(row, 'customer_id') ?? '',
 })
 
 const readValue = (fault: ValueFault['fault'], resource: Resource, row: NamedRow): ValueFault => ({

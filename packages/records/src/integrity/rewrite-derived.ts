@@ -1,6 +1,6 @@
 import type { Resource } from '@bursar/contract'
 import type { Dialect } from '../dialect.ts'
-import { endHolds, letGoList, passOn } from '../schema/held-values.ts'
+import { letGoList, passOn } from '../schema/held-values.ts'
 import { addTerms, isStray, removeTermRows } from '../schema/record-terms.ts'
 import { isCurrent } from '../schema/tables.ts'
 import type { Session, Statement, Transact } from '../session.ts'
@@ -36,22 +36,16 @@ function rewriting(
   faults: readonly DerivedFault[],
 ): readonly Statement[] {
   const { list, unnest, tableName, boolean, bytes: fromHex } = dialect
-  const values = (wanted: DerivedFault['fault']) =>
-    faults.flatMap((one) => ('value' in one && one.fault === wanted ? [one] : []))
+  const unclaimed = faults.flatMap((one) => (one.fault === 'unclaimed' ? [one] : []))
   const withoutTerms = faults.flatMap((one) => (one.fault === 'terms missing' ? [one] : []))
   const leftOver = faults.flatMap((one) => (one.fault === 'a term left over' ? [one.term] : []))
-  const [unclaimed, unfounded] = [values('unclaimed'), values('claimed without a record')]
   const claims = letGoList(dialect, unclaimed)
-  const ended = letGoList(dialect, unfounded)
   const lacking = unnest('lacking', { owner: 'text[]', place: 'text[]' })
   const hexOf = (position: Uint8Array) => Buffer.from(position).toString('hex')
   return [
     ...(unclaimed.length === 0
       ? []
       : [{ text: passOn(resource, dialect, claims.from), values: claims.values }]),
-    ...(unfounded.length === 0
-      ? []
-      : [{ text: endHolds(resource, dialect, ended.from), values: ended.values }]),
     ...(withoutTerms.length === 0
       ? []
       : [

@@ -1,7 +1,7 @@
 import { fullTable, isSealedKind, type Resource } from '@bursar/contract'
 import type { Dialect } from '../dialect.ts'
 import type { StorableRecord } from '../records/import.ts'
-import { isTrue, type NamedRow, text, whole } from '../row.ts'
+import { isTrue, type NamedRow, optionalText, text, whole } from '../row.ts'
 import { customerId, customerNumber, ownerOf } from '../schema/customers.ts'
 import { fullOfRecord, memberColumns } from '../schema/tables.ts'
 import { compareListed, type Seals, sealTerms } from '../sealing/seals.ts'
@@ -118,7 +118,8 @@ export function storedRows(
     unpaired: async (resource: Resource, rowsMax: number) => {
       const query = `${unpairedQuery(resource, dialect)} limit ${parameter(1, 'bigint')}`
       return (await rows({ text: query, values: [rowsMax] })).map((row) => ({
-        customerId: text(row, 'customer_id'),
+        // A damaged row may have the number of no customer.
+        customerId: optionalText(row, 'customer_id') ?? '',
         id: String(row.id),
       }))
     },
@@ -213,6 +214,9 @@ async function unmaskedOf(
 
 const wholeOrNull = (value: unknown): bigint | null => (typeof value === 'bigint' ? value : null)
 
+/** Nobody can tell whether such a record is deleted. */
+export const DELETION_UNSURE = 'the mark and the time of its deletion differ'
+
 /** What is wrong with a row by itself, without a rendering of its record. Quotes no value. */
 export function rowFaults({ mask }: Resource, row: StoredRow): string[] {
   const { listed, unmasked, deleted } = row
@@ -221,8 +225,7 @@ export function rowFaults({ mask }: Resource, row: StoredRow): string[] {
   if (listed.fault !== undefined) {
     faults.push(isMasked ? 'the masked body does not match its checksum' : listed.fault)
   }
-  if (deleted !== (row.deletedAt !== null))
-    faults.push('the mark and the time of its deletion differ')
+  if (deleted !== (row.deletedAt !== null)) faults.push(DELETION_UNSURE)
   if (!isMasked) return faults
   if (unmasked == null) return [...faults, 'the full record is missing']
   if (unmasked.deleted !== deleted) faults.push('only one of its two rows is deleted')

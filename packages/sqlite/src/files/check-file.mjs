@@ -1,4 +1,4 @@
-import { setPriority } from 'node:os'
+import { getPriority, setPriority } from 'node:os'
 import { DatabaseSync } from 'node:sqlite'
 import { parentPort, workerData } from 'node:worker_threads'
 
@@ -8,7 +8,7 @@ import { parentPort, workerData } from 'node:worker_threads'
  */
 // On Linux a priority is that of the calling thread. While requests come, this one gets a twentieth
 // of a core, which keeps its read of a table, and so the log of the database, bounded.
-if (process.platform === 'linux') setPriority(14)
+if (process.platform === 'linux' && getPriority() < 14) setPriority(14)
 parentPort?.postMessage(firstFault(workerData.path))
 
 /** @param {string} path */
