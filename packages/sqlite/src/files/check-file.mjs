@@ -1,4 +1,3 @@
-import { getPriority, setPriority } from 'node:os'
 import { DatabaseSync } from 'node:sqlite'
 import { parentPort, workerData } from 'node:worker_threads'
 
@@ -6,9 +5,6 @@ import { parentPort, workerData } from 'node:worker_threads'
  * A thread of its own, because a check of a large table takes seconds. Each table is one statement,
  * so no read transaction lasts for all of them. It is JavaScript, as it is started from its file.
  */
-// On Linux a priority is that of the calling thread. While requests come, this one gets a twentieth
-// of a core, which keeps its read of a table, and so the log of the database, bounded.
-if (process.platform === 'linux' && getPriority() < 14) setPriority(14)
 parentPort?.postMessage(firstFault(workerData.path))
 
 /** @param {string} path */
