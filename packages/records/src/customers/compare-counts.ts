@@ -2,6 +2,7 @@ import { resources } from '@bursar/contract'
 import type { Dialect } from '../dialect.ts'
 import type { CustomerRegister } from '../records/customer-entries.ts'
 import { type NamedRow, text, whole } from '../row.ts'
+import { lockCustomers } from '../schema/customers.ts'
 import type { Reads, Transact } from '../session.ts'
 
 /**
@@ -13,6 +14,16 @@ export function openCountComparison(
   dialect: Dialect,
 ): Pick<CustomerRegister, 'countDeleted' | 'recount'> {
   const statements = countStatements(dialect)
+  const compare = async (session: Reads, customerId: string) => {
+    const values = [customerId]
+    const found = await Promise.all(
+      statements.kinds.map(({ compared }) => session.rows({ text: compared, values })),
+    )
+    return found
+      .flat()
+      .map(readCount)
+      .filter(({ kept, counted }) => kept !== counted)
+  }
   return {
     countDeleted: async (customerIds) => {
       const values = [dialect.list(customerIds)]
@@ -25,22 +36,13 @@ export function openCountComparison(
         counted: Number(whole(row, 'counted')),
       }))
     },
-    recount: (customerId, corrects) => {
-      const compare = async (session: Reads) => {
-        const found = await Promise.all(
-          statements.kinds.map(({ compared }) =>
-            session.rows({ text: compared, values: [customerId] }),
-          ),
-        )
-        return found
-          .flat()
-          .map(readCount)
-          .filter(({ kept, counted }) => kept !== counted)
-      }
-      if (!corrects) return compare({ rows })
-      return transact(async (session) => {
-        await session.rows({ text: statements.lock, values: [customerId] })
-        const wrong = await compare(session)
+    recount: async (customerId, corrects) => {
+      const seen = await compare({ rows }, customerId)
+      if (!corrects || seen.length === 0) return seen
+      return await transact(async (session) => {
+        // A merge waits for it, so nothing is stored while the records are counted.
+        await session.rows(lockCustomers(dialect, [customerId]))
+        const wrong = await compare(session, customerId)
         for (const { kind, counted } of wrong) {
           await session.rows({ text: statements.correct, values: [customerId, counted, kind] })
         }
@@ -50,7 +52,7 @@ export function openCountComparison(
   }
 }
 
-function countStatements({ tableName, parameter, isAnyOf, forUpdate }: Dialect) {
+function countStatements({ tableName, parameter, isAnyOf }: Dialect) {
   const [customer, revision] = [tableName('customer'), tableName('revision')]
   const first = parameter(1, 'text')
   const kinds = resources.map(({ kind, table }) => ({
@@ -69,8 +71,6 @@ function countStatements({ tableName, parameter, isAnyOf, forUpdate }: Dialect) 
   }))
   return {
     kinds,
-    /** A merge waits for it, so nothing is stored while the records are counted. */
-    lock: `select number from ${customer} where id = ${first} ${forUpdate('wait')}`,
     correct: `update ${revision} set live = ${parameter(2, 'bigint')}
       where customer = (select number from ${customer} where id = ${first})
         and kind = ${parameter(3, 'text')}`,

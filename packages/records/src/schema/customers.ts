@@ -1,4 +1,5 @@
 import type { Dialect } from '../dialect.ts'
+import type { Statement } from '../session.ts'
 
 type Names = Pick<Dialect, 'tableName'>
 
@@ -42,6 +43,16 @@ ${protect('customer_term', 'customer')}`
 /** The number of a customer, as an expression; null for one that never had a record. */
 export const customerNumber = ({ tableName }: Names, id: string): string =>
   `(select number from ${tableName('customer')} where id = ${id})`
+
+/** Selects the numbers of customers and keeps merges from them, which lock in the same order. */
+export const lockCustomers = (
+  { tableName, isAnyOf, parameter, list, forUpdate }: Dialect,
+  ids: readonly string[],
+): Statement => ({
+  text: `select number from ${tableName('customer')}
+    where ${isAnyOf('id', parameter(1, 'text[]'))} order by number ${forUpdate('wait')}`,
+  values: [list(ids)],
+})
 
 /** The id of the customer with a number, as an expression. */
 export const customerId = ({ tableName }: Names, number: string): string =>

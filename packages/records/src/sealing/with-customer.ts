@@ -1,18 +1,7 @@
 import type { Dialect } from '../dialect.ts'
 import { whole } from '../row.ts'
+import { lockCustomers } from '../schema/customers.ts'
 import type { Session, Transact } from '../session.ts'
-
-async function lockCustomer(
-  { rows }: Session,
-  { tableName, forUpdate }: Dialect,
-  customerId: string,
-): Promise<bigint | undefined> {
-  const [row] = await rows({
-    text: `select number from ${tableName('customer')} where id = $1 ${forUpdate('wait')}`,
-    values: [customerId],
-  })
-  return row && whole(row, 'number')
-}
 
 type Deps = { readonly dialect: Dialect; readonly transact: Transact }
 
@@ -30,8 +19,8 @@ export const openWithCustomer =
       const values = [customerId]
       const keys = `select id from ${tableName('customer_key')} where customer_id = $1`
       for (;;) {
-        const number = await lockCustomer(session, dialect, customerId)
-        if (number !== undefined) return await work(session, number)
+        const [owner] = await session.rows(lockCustomers(dialect, values))
+        if (owner !== undefined) return await work(session, whole(owner, 'number'))
         await session.rows({ text: `${keys} order by id ${forUpdate('wait')}`, values })
         const added = await session.rows({
           text: `insert into ${customer} (id) values ($1) on conflict do nothing returning id`,
