@@ -1,9 +1,9 @@
 import { counted, systemTime } from '@bursar/base'
 import { resources } from '@bursar/contract'
 import { describeCount, recordRules, reindexKind } from '@bursar/intake'
-import { type CustomerRegister, recordsLimits, type WrongCount } from '@bursar/records'
+import { recordsLimits } from '@bursar/records'
 import type { Command } from 'commander'
-import { pagesOf } from './customer/list-customers.ts'
+import { wrongCounts } from './customer/wrong-counts.ts'
 import { type CommonOptions, newCommand } from './options.ts'
 import { CommandFailed, type Output, printResult } from './output.ts'
 import { withAudit } from './with-stores.ts'
@@ -46,9 +46,10 @@ export function reindexCommand(output: Output): Command {
         }
       }
       // Last: what was written above has counted its own change.
-      const wrong = await recount(operator.customers, writes)
-      note(wrong.map((count) => ({ what: describeCount(count) })))
-      if (writes) found.written += wrong.length
+      for await (const wrong of wrongCounts(operator.customers, writes)) {
+        note(wrong.map((count) => ({ what: describeCount(count) })))
+        if (writes) found.written += wrong.length
+      }
     })
     const { records, written, differenceCount, leftCount } = found
     const document = { records, differences: listed, difference_count: differenceCount, written }
@@ -62,16 +63,4 @@ export function reindexCommand(output: Output): Command {
       throw new CommandFailed(`${counted(leftCount, 'difference')} must be mended by hand`)
     }
   })
-}
-
-/** Compares the counts of every customer, and corrects them. */
-async function recount(
-  customers: CustomerRegister,
-  writes: boolean,
-): Promise<readonly WrongCount[]> {
-  const wrong: WrongCount[] = []
-  for await (const page of pagesOf(customers)) {
-    for (const { id } of page) wrong.push(...(await customers.recount(id, writes)))
-  }
-  return wrong
 }

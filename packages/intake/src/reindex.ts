@@ -48,14 +48,15 @@ export async function* reindexKind(
       if (left !== undefined) unsure.add(record.customerId)
       differences.push({ what, ...(left !== undefined && { left }) })
     }
-    const [others, left] = partition(derived, (fault) => reasonToLeave(fault, unsure) === undefined)
+    const byReason = Map.groupBy(derived, (fault) => reasonToLeave(fault, unsure))
     if (writes) {
+      const others = byReason.get(undefined) ?? []
       await operator.rewrite(resource, others)
       written += describeAll(others).length
     }
-    differences.push(...describeAll(others).map((what) => ({ what })))
-    for (const [reason = '', faults] of Map.groupBy(left, (one) => reasonToLeave(one, unsure))) {
-      differences.push(...describeAll(faults).map((what) => ({ what, left: reason })))
+    for (const [left, faults] of byReason) {
+      const why = left !== undefined && { left }
+      differences.push(...describeAll(faults).map((what) => ({ what, ...why })))
     }
     yield { records, written, differences }
   }
@@ -105,11 +106,6 @@ function restoring(
     }
   }
 }
-
-const partition = <T>(all: readonly T[], isFirst: (one: T) => boolean): readonly [T[], T[]] => [
-  all.filter(isFirst),
-  all.filter((one) => !isFirst(one)),
-]
 
 const UNFOUNDED = 'store it for the customer whose it is, with --take-over or take_over=true'
 const AGAIN = 'mend the records of the customer first, then run reindex again'

@@ -9,7 +9,7 @@ import { newKeyCommand, rotateKeyCommand } from './rotate-key.ts'
 /** `customer list|name|erase|erasures|rotate-key|new-key`: customers as a whole. */
 export const customerCommand = (output: Output): Command =>
   new Command('customer')
-    .description('List customers, name one, erase one, renew its key, and count its records again.')
+    .description('List customers, name one, erase one, and renew its key.')
     .addCommand(listCommand(output))
     .addCommand(nameCommand(output))
     .addCommand(eraseCommand(output))

@@ -2,7 +2,7 @@ import { type Check, commandHint, counted, type Finding, limitsOf, systemTime } 
 import type { Resource } from '@bursar/contract'
 import { compareKind, describeAll, describeCount } from '@bursar/intake'
 import type { OperatorRecords } from '@bursar/records'
-import { pagesOf } from '../customer/list-customers.ts'
+import { wrongCounts } from '../customer/wrong-counts.ts'
 import { cliLimits } from '../limits.ts'
 import type { UsingRecords } from './using-records.ts'
 
@@ -38,11 +38,8 @@ export const recordsCheck = ({ resources, using }: RecordsDeps): Check => ({
           if (read >= limits.doctorBodiesMax || systemTime.elapsedMs() >= deadline) break
         }
       }
-      for await (const page of pagesOf(customers)) {
-        for (const { id } of page) {
-          if (systemTime.elapsedMs() >= deadline) break
-          derived.push(...(await customers.recount(id, false)).map(describeCount))
-        }
+      for await (const wrong of wrongCounts(customers, false)) {
+        derived.push(...wrong.map(describeCount))
         if (systemTime.elapsedMs() >= deadline) break
       }
       return [...damagedFindings(damaged), ...derivedFindings(derived)]
