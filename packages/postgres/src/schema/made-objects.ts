@@ -96,14 +96,9 @@ export async function replaceObjects(
   made: Objects,
 ): Promise<void> {
   const differ = differences(found, made)
-  const byHand = differ.filter(
-    ({ object }) => (made.get(object) ?? found.get(object))?.remove === undefined,
+  refuseLeft(
+    differ.filter(({ object }) => (made.get(object) ?? found.get(object))?.remove === undefined),
   )
-  if (byHand.length > 0) {
-    throw new ConfigError(
-      `The schema differs from the one that this program makes. Mend this as the owner of the database, then run ${commandHint('migrate')} again; nothing was changed:\n${linesOf(byHand)}`,
-    )
-  }
   // `create or replace` changes a function that triggers and policies use.
   const removed = differ
     .filter(({ object, is }) => is === 'foreign' || (is === 'changed' && !isFunction(object)))
@@ -115,6 +110,14 @@ export async function replaceObjects(
     .map(({ object }) => made.get(object)?.form)
   const statements = [...removed, ...added].filter(Boolean)
   if (statements.length > 0) await owner.execute(statements.join(';\n'))
+}
+
+/** Throws a ConfigError that names what only a person can mend, if anything. */
+export function refuseLeft(left: readonly Difference[]): void {
+  if (left.length === 0) return
+  throw new ConfigError(
+    `The schema differs from the one that this program makes. Mend this as the owner of the database, then run ${commandHint('migrate')} again; nothing was changed:\n${linesOf(left)}`,
+  )
 }
 
 /** For a message: at most a hundred of them. */

@@ -26,6 +26,7 @@ import {
   type Objects,
   readAnew,
   readObjects,
+  refuseLeft,
   replaceObjects,
   withoutOthersRights,
 } from './made-objects.ts'
@@ -78,15 +79,11 @@ export async function migratePostgres(
     await inTurn(owner, async () => {
       const before = await appliedTo(owner)
       applied = dueSteps(steps, before)
-      const isOld = ({ name }: Step) => before.some((step) => step.name === name)
-      if (before.length > 0) await requireMade(owner, roles, steps.filter(isOld), replaces)
-      else await requireNoObjects(owner)
-      await make(owner, roles, applied)
-      const isNew = applied.length === steps.length
-      const made = isNew ? await readObjects(owner) : await readMade(owner, roles, steps)
-      const own = withoutOthersRights(made, roles)
-      if (isNew) await replaceObjects(owner, made, own)
-      await keepDigests(owner, own)
+      const made =
+        before.length === 0
+          ? await makeFirst(owner, roles, steps)
+          : await makeDue(owner, roles, applied, { steps, replaces })
+      await keepDigests(owner, made)
     })
     if (settings !== undefined) await setRoles(owner, roles, { ...pinnedSettings, ...settings })
     return applied.map(({ name }) => name)
@@ -102,17 +99,38 @@ async function make(owner: Connection, roles: Roles, steps: readonly Step[]): Pr
   await owner.execute(grantStatements(roles, await presentTables(owner)))
 }
 
-const readMade = (owner: Connection, roles: Roles, steps: readonly Step[]): Promise<Objects> =>
-  readAnew(owner, () => make(owner, roles, steps))
+/** Makes everything, where nothing was. What default privileges of a host add is taken back. */
+async function makeFirst(owner: Connection, roles: Roles, steps: readonly Step[]) {
+  await requireNoObjects(owner)
+  await make(owner, roles, steps)
+  const found = await readObjects(owner)
+  const made = withoutOthersRights(found, roles)
+  await replaceObjects(owner, found, made)
+  return made
+}
 
-/** Compares what is there with the same objects, made anew, and replaces or refuses the rest. */
+/** Compares what is there with the same objects, made anew, and then applies what is due. */
+async function makeDue(
+  owner: Connection,
+  roles: Roles,
+  due: readonly Step[],
+  { steps, replaces }: Required<Pick<MigrateOptions, 'steps' | 'replaces'>>,
+): Promise<Objects> {
+  const readMade = async (all: readonly Step[]) =>
+    withoutOthersRights(await readAnew(owner, () => make(owner, roles, all)), roles)
+  const made = await readMade(steps.filter((step) => !due.includes(step)))
+  await requireMade(owner, roles, made, replaces)
+  if (due.length === 0) return made
+  await make(owner, roles, due)
+  return await readMade(steps)
+}
+
 async function requireMade(
   owner: Connection,
   roles: Roles,
-  steps: readonly Step[],
+  made: Objects,
   replaces: boolean,
 ): Promise<void> {
-  const made = withoutOthersRights(await readMade(owner, roles, steps), roles)
   const differ = differences(await readObjects(owner), made)
   if (differ.length === 0) return
   if (replaces) return await replaceAll(owner, roles, made)
@@ -127,11 +145,7 @@ async function replaceAll(owner: Connection, roles: Roles, made: Objects): Promi
     await replaceObjects(owner, await readObjects(owner), made)
     await make(owner, roles, [])
   }
-  const left = differences(await readObjects(owner), made)
-  if (left.length === 0) return
-  throw new ConfigError(
-    `The schema still differs from the one that this program makes. Mend this as the owner of the database, then run ${commandHint('migrate')} again; nothing was changed:\n${linesOf(left)}`,
-  )
+  refuseLeft(differences(await readObjects(owner), made))
 }
 
 /** What was there before would be taken for what the program has made. */
