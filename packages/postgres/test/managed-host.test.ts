@@ -136,7 +136,7 @@ describe('on a managed host', { skip: testStore !== 'postgres' && 'needs Postgre
       'revoke usage on schema bursar from bursar',
       'grant usage on schema bursar to bursar',
       ['bursar', 'serve'],
-      /denied for schema bursar; `npm run -s bursar -- migrate` with the owner’s URL grants it/,
+      /denied for schema bursar; `npm run -s bursar -- migrate --yes` with the owner’s URL grants it/,
     ],
     [
       'alter function bursar.refuse_hidden_rows() owner to postgres',

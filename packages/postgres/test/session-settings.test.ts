@@ -215,7 +215,7 @@ onPostgres('the settings of a session', () => {
     assert.equal(code, 1)
     assert.equal(
       err,
-      'the database refused: 42501: permission denied for table client; `npm run -s bursar -- migrate` with the owner’s URL grants it to the roles that --app-role and --operator-role name\n',
+      'the database refused: 42501: permission denied for table client; `npm run -s bursar -- migrate --yes` with the owner’s URL grants it to the roles that --app-role and --operator-role name\n',
     )
   })
 })

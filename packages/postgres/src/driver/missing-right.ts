@@ -29,7 +29,7 @@ export function withGrant(error: unknown, role: string): unknown {
   if (right === undefined) return error
   const advice =
     kind !== 'database' && isGranted(object)
-      ? `${commandHint('migrate')} with the owner’s URL grants it to the roles that --app-role and --operator-role name`
+      ? `${commandHint('migrate --yes')} with the owner’s URL grants it to the roles that --app-role and --operator-role name`
       : `run \`grant ${right} ${object} to ${role}\` as an administrator`
   const explained = new Error(`${message}; ${advice}`, { cause: error })
   return Object.assign(explained, { name: 'PostgresError', code })
