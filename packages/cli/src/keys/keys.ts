@@ -51,8 +51,9 @@ function listCommand(deps: CredentialCommandDeps): Command {
 /** Those of tokens come first. */
 const listed: readonly Purpose[] = [...new Set<Purpose>(['token-signing', ...purposes])]
 
-/** Of the others nothing is stored that could be brought to another key. */
-const isCounted = (purpose: Purpose) => isResealed(purpose) || purpose === 'client-secret'
+/** Of the others nothing is stored. A row of an import keeps its key until it is deleted. */
+const isCounted = (purpose: Purpose) =>
+  isResealed(purpose) || purpose === 'client-secret' || purpose === 'import'
 
 /** How many clients are marked, and how many secrets are hashed, with each key. */
 function countClients(clients: readonly ClientWithSecrets[]): ReadonlyMap<string, number> {

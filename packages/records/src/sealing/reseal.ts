@@ -158,7 +158,8 @@ export function openResealing(deps: Deps): Resealing {
           union all select split, count(*) from (
             select substr(binding, 1, ${PURPOSE_KEY_ID_LENGTH}) as split
             from ${dialect.tableName('customer')}
-          ) as bound group by split`,
+          ) as bound group by split
+          union all select key_id, count(*) from ${dialect.tableName('import')} group by key_id`,
       })
       return new Map(found.map((row) => [text(row, 'id'), Number(row.rows)]))
     },
