@@ -42,8 +42,8 @@ export const patientLimits: Readonly<Record<string, number>> = {
   // Sessions and checks.
   databaseWaitMs: hourMs,
   poolerLookMs: hourMs,
-  scanStatementMs: hourMs,
-  scanStepMs: hourMs,
+  walkStatementMs: hourMs,
+  walkStepMs: hourMs,
   doctorCheckMs: hourMs,
   doctorCountsMs: hourMs,
   // Other programs and services.

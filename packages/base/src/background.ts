@@ -82,20 +82,15 @@ export const jobs = {
     in: 'packages/records/src/audit/report-audit.ts',
     everyMs: limits.auditReportMs,
   },
-  'compare-checksums': {
-    does: 'compares stored records with their checksums',
-    in: 'packages/records/src/integrity/checksum-scan.ts',
-    everyMs: baseLimits.scanRoundRestMs,
+  'compare-records': {
+    does: 'compares stored records with their checksums, and with what is derived from them',
+    in: 'packages/intake/src/stored/record-walk.ts',
+    everyMs: baseLimits.walkRoundRestMs,
   },
   'check-tables': {
-    does: 'compares the tables of the embedded store with their indexes',
+    does: 'looks each row of the embedded store up by its key and every index',
     in: 'packages/sqlite/src/files/damage-watch.ts',
-    everyMs: baseLimits.scanRoundRestMs,
-  },
-  'recheck-damage': {
-    does: 'reads damaged records again, which may be mended',
-    in: 'packages/records/src/integrity/checksum-scan.ts',
-    everyMs: baseLimits.damageLookMs,
+    everyMs: baseLimits.walkRoundRestMs,
   },
   'check-store-files': {
     does: 'checks that the files of the embedded store are in place and can be written',

@@ -1,4 +1,5 @@
 export { type Background, type JobState, openBackground, type Ran } from './background.ts'
+export { startWalk } from './background-walk.ts'
 export { type BoundedRequest, fetchBounded, readBody } from './bounded-fetch.ts'
 export { type Clock, type MovableClock, openMovableClock } from './clock.ts'
 export {

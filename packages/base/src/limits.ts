@@ -2,9 +2,9 @@ import { limitsOf } from './declare-limits.ts'
 
 /** Limits that several files share, here or in other packages. */
 export const baseLimits = limitsOf({
-  /** Pause after a round over the whole store, and interval of reading damaged records again. */
-  scanRoundRestMs: 60_000,
-  damageLookMs: 1000,
+  /** When a walk over the whole store begins after a start, and its pause after a round. */
+  walkFirstMs: 1000,
+  walkRoundRestMs: 60_000,
   /** The longest guarantee. A quote that expires later was issued by a clock that was ahead. */
   quoteLifeSecondsMax: 900,
   /** How often a server looks for fee quotes to delete. */

@@ -78,7 +78,10 @@ describe('a job', () => {
 describe('the list of jobs', () => {
   for (const [name, { in: file }] of Object.entries(jobs)) {
     test(`names the file that starts ${name}`, () => {
-      assert.match(readFileSync(file, 'utf8'), new RegExp(`\\.start\\(\\s*'${name}'`))
+      assert.match(
+        readFileSync(file, 'utf8'),
+        new RegExp(`(\\.start|startWalk.*)\\([^']*'${name}'`),
+      )
     })
   }
 

@@ -98,10 +98,9 @@ async function examineWith(
   ])
   const engine = await storeEngine({ config, clock, log: openLog('silent') })
   const store = await runAll(await engine.checks())
-  // A store that cannot be opened would be reported again by each further check. Shared addresses,
-  // and what a host has beside the store, hinder none.
-  const hinders = ({ name, status }: Checked) =>
-    status !== 'ok' && name !== 'surroundings' && name !== 'addresses'
+  // A store that cannot be opened would be reported again by each further check. What a host has
+  // beside the store hinders none.
+  const hinders = ({ name, status }: Checked) => status !== 'ok' && name !== 'surroundings'
   if (store.some(hinders)) return [...first, ...store]
   const inside = await runAll([
     ...keyChecks({ config, clock, using: usingStore(config, clock) }),

@@ -1,7 +1,6 @@
 import { type Config, counted, openLog, systemTime } from '@bursar/base'
 import { resources } from '@bursar/contract'
 import { checkStored, listFaults } from '@bursar/intake'
-import { describeShared, type SharedValues } from '@bursar/records'
 import { type StoreEngine, storeEngine } from '@bursar/server/stores'
 import type { Command } from 'commander'
 import { type CommonOptions, configOf, newCommand } from './options.ts'
@@ -57,8 +56,7 @@ export function migrateCommand(output: Output): Command {
         printResult(output, options, document, [summary])
         return
       }
-      const conflicts = conflictLines(await engine.sharedValues())
-      const { faults, faultCount, records } = await check(engine)
+      const { faults, faultCount, records, conflicts } = await check(engine)
       const document = {
         up_to_date: true,
         applied,
@@ -79,18 +77,13 @@ export function migrateCommand(output: Output): Command {
     })
 }
 
-const conflictLines = ({ found, count }: SharedValues): readonly string[] => {
-  const rest = count - found.length
-  return [...found.map(describeShared), ...(rest === 0 ? [] : [`and ${rest} more`])]
-}
-
 /** The owner connects by DATABASE_URL, whatever the operator's URL is. */
 const asOwner = (config: Config): Config => ({ ...config, operatorDatabaseUrl: undefined })
 
 async function check(engine: StoreEngine) {
   const { faults, records } = await engine.check((rows) => checkStored(resources, rows))
   return {
-    records: records.records,
+    ...records,
     faultCount: faults.length + records.faultCount,
     faults: [...faults, ...records.faults],
   }

@@ -1,9 +1,8 @@
 import { counted, systemTime } from '@bursar/base'
 import { resources } from '@bursar/contract'
-import { describeCount, recordRules, reindexKind } from '@bursar/intake'
+import { recordRules, reindexKind } from '@bursar/intake'
 import { recordsLimits } from '@bursar/records'
 import type { Command } from 'commander'
-import { wrongCounts } from './customer/wrong-counts.ts'
 import { type CommonOptions, newCommand } from './options.ts'
 import { CommandFailed, type Output, printResult } from './output.ts'
 import { withAudit } from './with-stores.ts'
@@ -44,11 +43,6 @@ export function reindexCommand(output: Output): Command {
           saidAt = systemTime.elapsedMs()
           output.tell(`${counted(found.records, 'record')} compared, of ${resource.kind} last`)
         }
-      }
-      // Last: what was written above has counted its own change.
-      for await (const wrong of wrongCounts(operator.customers, writes)) {
-        note(wrong.map((count) => ({ what: describeCount(count) })))
-        if (writes) found.written += wrong.length
       }
     })
     const { records, written, differenceCount, leftCount } = found

@@ -45,8 +45,8 @@ async function look(config: Config) {
   const sources = { config, clock: systemTime.now, log: openLog('silent') }
   // Opening an embedded store would migrate it, and close its files to others.
   const checks = storeFiles(config) === undefined ? [] : await (await storeEngine(sources)).checks()
-  for (const { name, find } of checks) {
-    const [finding] = name === 'addresses' ? [] : await find()
+  for (const { find } of checks) {
+    const [finding] = await find()
     if (finding !== undefined) throw new CommandFailed(`${finding.what}; ${finding.fix}`)
   }
   const stores = await openOperatorStores(sources)

@@ -15,6 +15,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { after, describe, type TestContext, test } from 'node:test'
 import { limitNamed, loadConfig, openLog, systemTime } from '@bursar/base'
+import { resources } from '@bursar/contract'
 import type { OperatorRecords } from '@bursar/records'
 import { openServiceStores } from '@bursar/server/stores'
 import { openPlace, startServiceAt, temporaryFolder } from '../../../test/support/harness.ts'
@@ -390,22 +391,23 @@ async function startSilent(t: TestContext) {
   return { sockets, port: (server.address() as AddressInfo).port }
 }
 
-test('the counts of customers are compared for a time, whatever the clock of the machine does', async (t) => {
+test('records are compared for a time, whatever the clock of the machine does', async (t) => {
   setLimits(t, { doctorCountsMs: 5000 })
   using time = takeTime()
   let steps = 0
-  const recount = async () => {
-    steps += 1
-    time.jump(-60_000_000n)
-    await time.pause(limitNamed('doctorCountsMs') / 5)
-    return []
+  async function* leftOver() {
+    for (;;) {
+      steps += 1
+      time.jump(-60_000_000n)
+      await time.pause(limitNamed('doctorCountsMs') / 5)
+      yield []
+    }
   }
-  const list = async () => ({ customers: [{ id: 'acme' }], next: {} })
-  const records = { customers: { list, recount } } as unknown as Pick<
-    OperatorRecords,
-    'customers' | 'rows'
-  >
-  const found = recordsCheck({ resources: [], using: async (work) => work({ records }) }).find()
+  const none = async () => []
+  const rows = { after: none, unmasked: none, derived: { leftOver } }
+  const records = { rows } as unknown as Pick<OperatorRecords, 'rows'>
+  const kinds = resources.slice(0, 1)
+  const found = recordsCheck({ resources: kinds, using: async (work) => work({ records }) }).find()
   await time.advance(limitNamed('doctorCountsMs'))
   assert.deepEqual([await found, steps, time.waiting()], [[], 5, 0])
 })

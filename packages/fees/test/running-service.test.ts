@@ -165,7 +165,7 @@ test('fees are degraded where some assets cannot be quoted, and failed where no 
     [withoutSources({ BITCOIN: { rpc, on_stale: 'fail' } }, { acceptsSample: false }), 'failed'],
   ] as const) {
     const checks = readinessChecks({
-      store: { ping: async () => {}, servers: () => [], damage: { found: () => [] } },
+      store: { ping: async () => {}, servers: () => [], damage: { counts: () => new Map() } },
       credentials: { freshness: () => ({ fresh: true, ageMs: 0 }) },
       feeBasis: () => basis,
       clock: () => now,

@@ -1,11 +1,3 @@
-export {
-  checkStored,
-  compareKind,
-  describeAll,
-  describeCount,
-  listFaults,
-  type StoredReport,
-} from './check-stored.ts'
 export { describeImport } from './describe-import.ts'
 export type { Entry } from './entry.ts'
 export {
@@ -22,13 +14,17 @@ export type { RejectedLine } from './files/stage-file.ts'
 export { countsOf, failureOfError, failureOfReport } from './note-import.ts'
 export { recordRules } from './record-rules.ts'
 export { refusedRecords } from './refused-records.ts'
-export { reindexKind } from './reindex.ts'
 export { renderRecord } from './render.ts'
 export { openForeignValues } from './requests/foreign-values.ts'
 export { importWorks } from './requests/import-works.ts'
 export { type RecordDeps, recordWorks } from './requests/record-works.ts'
 export { openStreamGate } from './requests/stream-gate.ts'
 export { type StreamDeps, streamWork } from './requests/stream-work.ts'
+export { checkStored, listFaults, type StoredReport } from './stored/check-stored.ts'
+export { compareKind } from './stored/compare-kind.ts'
+export { describeAll } from './stored/describe-faults.ts'
+export { startRecordWalk } from './stored/record-walk.ts'
+export { reindexKind } from './stored/reindex.ts'
 export { importStream } from './writer/import-stream.ts'
 export {
   type FromWriter,

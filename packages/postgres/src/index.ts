@@ -8,7 +8,6 @@ export {
   poolerSettings,
   postgresChecks,
   primaryOf,
-  sharedInPostgres,
   withOwnedAudit,
 } from './open-stores.ts'
 export type { Roles } from './schema/grants.ts'

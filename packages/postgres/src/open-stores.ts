@@ -1,8 +1,6 @@
 import { openOnce, type ServerAddress } from '@bursar/base'
-import { resources } from '@bursar/contract'
 import {
   type AuditDeps,
-  findShared,
   type OpenedStores,
   openRecordReads,
   openSpoolsOf,
@@ -10,7 +8,6 @@ import {
   recordsLimits,
   type SealedDeps,
   type Sealing,
-  type SharedValues,
   type StoreDeps,
   type StoredRows,
 } from '@bursar/records'
@@ -21,7 +18,7 @@ import { openPostgresAudit } from './open-postgres-audit.ts'
 import { openPostgresCredentials } from './open-postgres-credentials.ts'
 import { openOperatorServers, openServiceSessions, type PostgresSessions } from './open-sessions.ts'
 import { openPostgresStore } from './records/open-postgres-store.ts'
-import { ownerReads, ownerRows, schemaFaults } from './schema/check-schema.ts'
+import { ownerRows, schemaFaults } from './schema/check-schema.ts'
 import { appliedTo } from './schema/migrate.ts'
 import { rowsOf } from './session.ts'
 
@@ -62,10 +59,6 @@ export function checkPostgres<T>(
     records: await checkRecords(ownerRows(owner, sealing, clock)),
   }))
 }
-
-/** Values that records of several customers have, as the owner finds them. */
-export const sharedInPostgres = (addresses: readonly ServerAddress[]): Promise<SharedValues> =>
-  withPrimary(addresses, (owner) => findShared(ownerReads(owner), dialect, resources))
 
 function postgresStores(
   sources: SealedDeps,

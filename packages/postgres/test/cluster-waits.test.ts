@@ -184,7 +184,7 @@ describe('a database that does not answer', () => {
       rows: (query) => onPrimary((connection) => connection.rows(query)),
     } as Servers
   }
-  const set = { firstKeyMs: 250, scanStepMs: 700, mergeSessionMs: 300, streamMergeMs: 900 }
+  const set = { firstKeyMs: 250, walkStepMs: 700, mergeSessionMs: 300, streamMergeMs: 900 }
   const works: Readonly<Record<string, [number, (servers: Servers) => Promise<unknown>]>> = {
     'a fee quote': [
       withinMs,
@@ -215,15 +215,15 @@ describe('a database that does not answer', () => {
       300,
       (servers) => transactOn(servers, undefined, 300)(async () => {}),
     ],
-    'a step of the scan': [
-      set.scanStepMs,
+    'a step of the walk': [
+      set.walkStepMs,
       (servers) => {
         const store = openPostgresStore(
           { customers: servers, operator: servers },
           () => noon,
           testLoads,
         )
-        return store.damage.scanNext()
+        return store.damage.walkedRows.owners(0n, 1)
       },
     ],
   }

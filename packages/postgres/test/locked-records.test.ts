@@ -13,6 +13,7 @@ import {
   testLoads,
 } from '../../../test/support/test-database.ts'
 import { takeTime } from '../../../test/support/virtual-time.ts'
+import { openWalk } from '../../../test/support/walk-store.ts'
 import { fiatAccount } from '../../contract/src/resources/fiat-account.ts'
 import { openServers, type ReadWork, type Servers } from '../src/cluster/servers.ts'
 import { openConnection } from '../src/driver/connection.ts'
@@ -64,26 +65,24 @@ test('a lock on one kind of record fails its reads by name, and leaves the store
   await other.close()
 })
 
-test('a lock ends a step of the scan on the server too, and the scan goes on with the next kind', async () => {
+test('a lock ends a step of the walk on the server too, and the walk goes on with the next kind', async () => {
   const operator = await openServers({ ...serversDeps(), parameters: operatorSessions })
   const store = openPostgresStore({ customers: servers, operator }, () => 0n, testLoads)
   const [address] = addressesOf(database.superuserUrl)
   assert.ok(address !== undefined)
   const other = openConnection(address, { parameters: {}, connectTimeoutMs: 60_000 })
   await other.execute('begin; lock table bursar.fiat_account in access exclusive mode')
-  const failures: unknown[] = []
-  const step = () => store.damage.scanNext().catch((error: unknown) => void failures.push(error))
-  while ((await step()) !== true) assert.ok(failures.length <= 1)
+  const { failures, round } = openWalk(store)
+  await round()
   assert.match(String(failures), /55P03: canceling statement due to lock timeout/)
-  assert.equal(store.damage.isFailing(), true)
   const waiting = await other.rows({
     text: `select count(*) as n from pg_stat_activity where wait_event_type = 'Lock'
       and datname = current_database()`,
   })
   assert.equal(Number(waiting[0]?.n), 0)
   await other.execute('rollback')
-  while ((await step()) !== true) assert.equal(failures.length, 1)
-  assert.equal(store.damage.isFailing(), false)
+  await round()
+  assert.equal(failures.length, 1)
   await other.close()
   await operator.close()
 })

@@ -69,15 +69,8 @@ export {
   type StoredOutcome,
 } from './imports.ts'
 export { isKeyedInClear } from './integrity/checksum.ts'
-export { startChecksumScan } from './integrity/checksum-scan.ts'
 export type { DerivedFault, RowKey } from './integrity/derived-rows.ts'
 export type { ReadBody, ReadRecords } from './integrity/intact-records.ts'
-export {
-  describeShared,
-  findShared,
-  type SharedValues,
-  sharedFindings,
-} from './integrity/shared-values.ts'
 export {
   comesAfter,
   DELETION_UNSURE,
@@ -86,6 +79,7 @@ export {
   type StoredRows,
   shownId,
   storedRows,
+  type UnmaskedRow,
 } from './integrity/stored-rows.ts'
 export { recordsLimits } from './limits.ts'
 export { PlaceLost } from './lost-places.ts'
@@ -146,7 +140,6 @@ export type {
   CustomerEntry,
   CustomerPlace,
   CustomerRegister,
-  WrongCount,
 } from './records/customer-entries.ts'
 export type { ErasePlace } from './records/erasure.ts'
 export { eventNumbers } from './records/event-actions.ts'

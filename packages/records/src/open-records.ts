@@ -1,16 +1,14 @@
 import type { Background, Clock, Logger, Metrics } from '@bursar/base'
-import { resources } from '@bursar/contract'
 import { openAcross } from './across/across-records.ts'
 import { type ChangeSource, openChangeWatch } from './change-watch.ts'
-import { openCountComparison } from './customers/compare-counts.ts'
+import { openCountDeleted } from './customers/count-deleted.ts'
 import { openCustomerList } from './customers/find-customers.ts'
 import { openRename } from './customers/rename-customer.ts'
 import type { Dialect } from './dialect.ts'
 import { openEraser } from './erasure/erase-records.ts'
 import { type ImportLock, openImports, type WaitingTransact } from './imports/open-imports.ts'
-import { openChecksumScan } from './integrity/checksum-scan.ts'
-import { openDamagedRecords } from './integrity/damaged-records.ts'
 import { intactRecords, type ReadRecords } from './integrity/intact-records.ts'
+import { openKnownDamage } from './integrity/known-damage.ts'
 import { openOwners } from './integrity/owners.ts'
 import { openRewriter } from './integrity/rewrite-derived.ts'
 import { rowFaults, storedRows } from './integrity/stored-rows.ts'
@@ -45,8 +43,8 @@ export type RecordSessions = {
   readonly requests: Reads & { readonly transact: Transact }
   /** For commands. */
   readonly commands: Reads & { readonly transact: Transact }
-  /** Reads of every record, which leave caches and locks to the others. */
-  readonly scanning: Reads
+  /** Reads of every record in the background, which leave caches and locks to the others. */
+  readonly walking: Reads
   /** Reads from one snapshot, however slowly the caller takes what it yields. */
   readonly readSnapshot: <T>(
     read: (session: Pick<Session, 'rows' | 'iterate'>) => AsyncIterable<T>,
@@ -88,9 +86,9 @@ export function openRecords(
   const changes = openChangeWatch(sessions.changes, sessions.background)
   const { dialect, clock, requests, commands, seals } = sessions
   const { readPastRow = pastRowReader(requests, dialect) } = sessions
-  const damaged = openDamagedRecords(sessions.log)
-  const owners = openOwners({ ...sessions, numbers: seals.numbers, damaged })
-  const rows = storedRows(sessions.scanning, dialect, seals)
+  const damage = openKnownDamage()
+  const owners = openOwners({ ...sessions, numbers: seals.numbers, damage })
+  const rows = storedRows(commands, dialect, seals)
   const put = openPutRecords(sessions.puts, clock, sessions.metrics, seals.numbers)
   const noteConsumed = openNoteConsumed(requests.transact, dialect, clock, seals.numbers)
   const resealing = openResealing({
@@ -111,13 +109,13 @@ export function openRecords(
       seals,
       renew: resealing.renew,
       isIntact: async (resource, { customerId, id }) => {
-        const stored = await rows.find(resource, customerId, id)
+        const stored = await storedRows(requests, dialect, seals).find(resource, customerId, id)
         return stored === undefined || rowFaults(resource, stored).length === 0
       },
     }),
     customers: {
       ...openCustomerList(requests, dialect),
-      ...openCountComparison(commands, dialect),
+      countDeleted: openCountDeleted(commands, dialect),
       rename: openRename(commands.transact, dialect),
     },
     keys: seals.keys,
@@ -143,7 +141,7 @@ export function openRecords(
   }
   return {
     customers: {
-      ...intactRecords(sessions.customers, damaged, seals, owners),
+      ...intactRecords(sessions.customers, damage, seals, owners),
       ...openTenantPast({ ...sessions, requireOwner: owners.require }),
       changes,
     },
@@ -158,6 +156,6 @@ export function openRecords(
       log: sessions.log,
       ...sessions.imports,
     }),
-    damage: openChecksumScan(resources, rows, damaged, owners.require),
+    damage: { ...damage, walkedRows: storedRows(sessions.walking, dialect, seals) },
   }
 }

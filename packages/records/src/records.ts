@@ -1,8 +1,8 @@
 import type { ListView, Resource, Tenant, View } from '@bursar/contract'
 import type { ChangeWatch } from './change-watch.ts'
 import type { Imports } from './imports.ts'
-import type { ChecksumScan } from './integrity/checksum-scan.ts'
 import type { DerivedFault } from './integrity/derived-rows.ts'
+import type { KnownDamage } from './integrity/known-damage.ts'
 import type { StoredRows } from './integrity/stored-rows.ts'
 import type { AcrossRecords } from './records/across.ts'
 import type { CustomerRegister } from './records/customer-entries.ts'
@@ -33,8 +33,8 @@ export type Store = {
   readonly customers: CustomerRecords
   readonly operator: OperatorRecords
   readonly imports: Imports
-  /** The damaged records that are known, and the search for more. */
-  readonly damage: ChecksumScan
+  /** What is known of damaged records, and reads for a walk over all of them. */
+  readonly damage: KnownDamage & { readonly walkedRows: StoredRows }
   /** Resolves when the store answers; rejects with the reason when it does not. */
   ping(): Promise<void>
   /** The database servers as this process last saw them. The embedded store has none. */

@@ -4,6 +4,7 @@ import { asTenant, lists } from '@bursar/contract'
 import { describeStore } from '../../../test/support/describe-store.ts'
 import { isLong } from '../../../test/support/long.ts'
 import { aDepositAddress, aFiatAccount, anId, aStatement } from '../../../test/support/records.ts'
+import { reindexed } from '../../../test/support/reindexed.ts'
 import { firstPage } from '../../../test/support/selection.ts'
 import { seeded } from '../../server/test/model/model.ts'
 import type { ErasePlace } from '../src/records/erasure.ts'
@@ -30,8 +31,7 @@ async function shownOf(customerId: string): Promise<Record<string, number>> {
   return Object.fromEntries(counts.filter(([, count]) => count !== 0))
 }
 
-const wrong = async () =>
-  (await Promise.all(customers.map((id) => register().recount(id, false)))).flat()
+const wrong = () => reindexed(tested.store, false)
 
 async function erase(customerId: string): Promise<void> {
   let from: ErasePlace | undefined
@@ -114,13 +114,26 @@ describe('the kept counts of records', () => {
 
   test('are compared, and corrected for good', async () => {
     await tested.take('fiat-accounts', [aFiatAccount(), aFiatAccount({ id: anId(2), ref_id: 'r' })])
+    await tested.take('fiat-accounts', [
+      aFiatAccount({ id: anId(3), ref_id: 'third', customer_id: 'borealis' }),
+    ])
     assert.deepEqual(await wrong(), [])
-    await tested.ask('update bursar.revision set live = 7')
-    const found = { customerId: 'acme', kind: 'fiat-accounts', kept: 7, counted: 2 }
-    assert.deepEqual(await wrong(), [found])
-    assert.deepEqual(await register().recount('acme', true), [found])
-    assert.deepEqual(await register().recount('acme', true), [])
+    await tested.ask(`update bursar.revision set live = 7
+      where customer = (select number from bursar.customer where id = 'acme')
+        and kind = 'fiat-accounts'`)
+    await tested.ask(`delete from bursar.revision
+      where customer = (select number from bursar.customer where id = 'borealis')`)
+    await tested.ask(`insert into bursar.revision (customer, kind, changed_at, live)
+      select number, 'statements', 0, 2 from bursar.customer where id = 'acme'`)
+    const found = [
+      'customer "acme" has 2 fiat-accounts, where 7 are kept',
+      'customer "borealis" has 1 fiat-accounts, where 0 are kept',
+      'customer "acme" has 0 statements, where 2 are kept',
+    ]
+    assert.deepEqual(await wrong(), found)
+    assert.deepEqual(await reindexed(tested.store, true), found)
+    assert.deepEqual(await wrong(), [])
     assert.deepEqual(await keptOf('acme'), { 'fiat-accounts': 2 })
-    assert.deepEqual(await register().recount('nobody', true), [])
+    assert.deepEqual(await keptOf('borealis'), { 'fiat-accounts': 1 })
   })
 })

@@ -1,49 +1,25 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import type { RecordInput } from '@bursar/contract'
-import { sharedInPostgres } from '@bursar/postgres'
-import { sharedIn } from '@bursar/sqlite'
-import {
-  openPostgresTestStore,
-  openTestStore,
-  type TestStore,
-} from '../../../test/support/record-store.ts'
+import { type RecordInput, resources } from '@bursar/contract'
+import { checkStored } from '@bursar/intake'
+import { openTestStore, type TestStore } from '../../../test/support/record-store.ts'
 import { aDepositAddress, aFiatAccount, anId } from '../../../test/support/records.ts'
-import { setLimits } from '../../../test/support/set-limits.ts'
-import { addressesOf, testStore } from '../../../test/support/test-database.ts'
-import type { SharedValues } from '../src/integrity/shared-values.ts'
+import { reindexed } from '../../../test/support/reindexed.ts'
 import { putOne } from './support/put-one.ts'
 
-const isPostgres = testStore === 'postgres'
-
-type Place = TestStore & {
-  readonly shared: () => Promise<SharedValues>
-}
-
-async function openPlace(t: TestContext): Promise<Place> {
-  if (isPostgres) {
-    const tested = await openPostgresTestStore()
-    t.after(tested.close)
-    const owner = addressesOf(tested.database.ownerUrl)
-    return {
-      ...tested,
-      shared: () => sharedInPostgres(owner),
-    }
-  }
+async function openPlace(t: TestContext): Promise<TestStore> {
   const tested = await openTestStore()
   t.after(tested.close)
-  const [[, , path] = []] = await tested.ask('pragma database_list')
-  return {
-    ...tested,
-    shared: () => sharedIn(String(path)),
-  }
+  return tested
 }
 
-const heldIn = ({ ask }: Place) =>
+const shared = ({ store }: TestStore) => reindexed(store, false)
+
+const heldIn = ({ ask }: TestStore) =>
   ask(`select held.kind, held.member, held.value, owner.id from bursar.unique_claim as held
     join bursar.customer as owner on owner.number = held.customer order by 1, 2, 3`)
 
-const put = (place: Place, record: RecordInput, takeOver = false) =>
+const put = (place: TestStore, record: RecordInput, takeOver = false) =>
   putOne(place.store, 'deposit-addresses', record, { takeOver })
 
 const anAddress = (at: number): string => `0x${'12345678'.repeat(4)}${String(at).padStart(8, '0')}`
@@ -58,7 +34,7 @@ const ofBase = aDepositAddress({
 })
 
 /** Two customers have the address on BASE, and the store has the claim of the older record. */
-async function shareAddress(place: Place): Promise<void> {
+async function shareAddress(place: TestStore): Promise<void> {
   await put(place, ofBase)
   await place.ask(`delete from bursar.unique_claim where member = 'BASE'`)
   await put(place, ofBoth)
@@ -102,22 +78,11 @@ test('one file may not name two customers of an address on one network', async (
 })
 
 test('of two records that share an address the older one holds it, and the other may end that', async (t) => {
-  setLimits(t, { valuesComparedTogether: 1 })
   const place = await openPlace(t)
   await shareAddress(place)
-  const shared = await place.shared()
-  assert.deepEqual(shared, {
-    count: 1,
-    found: [
-      {
-        kind: 'deposit-addresses',
-        network: 'BASE',
-        value: ofBoth.address,
-        holder: { customerId: 'acme', id: anId(1) },
-        other: { customerId: 'borealis', id: anId(2) },
-      },
-    ],
-  })
+  const line = `deposit-addresses ${anId(2)} of customer "borealis": its value of BASE is claimed by customer "acme"`
+  assert.deepEqual(await shared(place), [line])
+  assert.deepEqual((await checkStored(resources, place.store.operator.rows)).conflicts, [line])
   // The other one is stored as it is, and may change only so that it lacks the network.
   assert.equal((await put(place, ofBase)).outcome, 'unchanged')
   assert.equal((await place.take('deposit-addresses', [ofBase])).faultCount, 0)
@@ -126,7 +91,7 @@ test('of two records that share an address the older one holds it, and the other
   assert.equal((await put(place, { ...ofBoth, metadata: { label: 'x' } })).outcome, 'changed')
   const without = { ...labelled, crypto_network: 'INK', compatible_crypto_networks: ['INK'] }
   assert.equal((await put(place, without)).outcome, 'changed')
-  assert.equal((await place.shared()).count, 0)
+  assert.deepEqual(await shared(place), [])
 })
 
 test('once the older record lets a shared address go, the other one holds it', async (t) => {

@@ -4,8 +4,11 @@ import { asTenant, recordKinds, resources } from '@bursar/contract'
 import { checkStored } from '@bursar/intake'
 import { openTestStore, type TestStore } from '../../../test/support/record-store.ts'
 import { aFiatAccount, anId, aStatement } from '../../../test/support/records.ts'
+import { reindexed } from '../../../test/support/reindexed.ts'
 import { firstPage } from '../../../test/support/selection.ts'
+import { setLimits } from '../../../test/support/set-limits.ts'
 import { flipped } from '../../../test/support/test-sealing.ts'
+import { openWalk } from '../../../test/support/walk-store.ts'
 import { fiatAccount } from '../../contract/src/resources/fiat-account.ts'
 import { worldRecords } from '../../sandbox/src/sample-records.ts'
 import { StoreDamaged } from '../src/unavailable.ts'
@@ -99,6 +102,10 @@ describe('the check of stored records', () => {
       await tested.ask(sql)
       const report = await tested.take('fiat-accounts', [account], { allowOlder: true })
       assert.equal(report.faultCount, 0, sql)
+      // A masked row that was lost is counted twice when it comes back.
+      const isLost = sql === 'delete from bursar.fiat_account'
+      const count = 'customer "acme" has 1 fiat-accounts, where 2 are kept'
+      assert.deepEqual(await reindexed(tested.store, true), isLost ? [count] : [], sql)
       assert.deepEqual((await checked()).faults, [], sql)
     }
   })
@@ -160,51 +167,46 @@ test('a past page refuses a replaced version that is not as it was stored, and n
 describe('a damaged record', () => {
   const get = () => tested.store.customers.get(acme, fiatAccount.full, anId(1), false)
   const page = () => tested.store.customers.page(acme, fiatAccount.brief, firstPage)
-  const found = () => tested.store.damage.found()
+  const known = () => tested.store.damage.counts().get('fiat-accounts')
   const damageFirst = `update bursar.fiat_account_full set ${flipped('body')}
     where id = '${anId(1)}'`
-  const scanned = async () => {
-    while (!(await tested.store.damage.scanNext())) assert.ok(true)
-  }
   beforeEach(async () => {
-    await tested.store.damage.lookAgain()
     await tested.take('fiat-accounts', [account, aFiatAccount({ id: anId(2) })])
   })
 
-  test('is refused by a get, once known, and answered again when it is mended', async () => {
+  test('is refused by a get, known for a while, and answered again when it is mended', async (t) => {
     await tested.ask(damageFirst)
     await assert.rejects(get, StoreDamaged)
-    const fault = 'its full body was changed, or belongs to a different record or version'
-    assert.deepEqual(found(), [{ kind: 'fiat-accounts', id: anId(1), fault }])
-    await tested.store.damage.lookAgain()
-    assert.equal(found().length, 1)
+    assert.equal(known(), 1)
     await tested.take('fiat-accounts', [account])
-    await tested.store.damage.lookAgain()
-    assert.deepEqual(found(), [])
     assert.match(String(await get()), /kept/)
+    setLimits(t, { damageKnownMs: 0 })
+    assert.equal(known(), undefined)
   })
 
-  test('is found by the scan, and keeps no other record or list of its kind from its answer', async () => {
+  test('is found by the walk, and keeps no other record or list of its kind from its answer', async (t) => {
+    setLimits(t, { damageKnownMs: 0 })
     const list = Buffer.from((await page()).items).toString()
+    const walk = openWalk(tested.store)
     await tested.ask(damageFirst)
-    await scanned()
-    assert.deepEqual(
-      found().map(({ kind, id }) => [kind, id]),
-      [['fiat-accounts', anId(1)]],
-    )
+    await walk.round()
+    assert.equal(known(), 1)
+    const fault = 'its full body was changed, or belongs to a different record or version'
+    assert.deepEqual(walk.said, [`fiat-accounts ${anId(1)}: ${fault}`])
     await assert.rejects(get, StoreDamaged)
     const intact = await tested.store.customers.get(acme, fiatAccount.full, anId(2), false)
     assert.equal(JSON.parse(String(intact)).id, anId(2))
     assert.equal(Buffer.from((await page()).items).toString(), list)
+    await walk.round()
+    assert.equal(walk.said.length, 1)
     await tested.take('fiat-accounts', [account])
-    await tested.store.damage.lookAgain()
-    assert.deepEqual(found(), [])
+    await walk.round()
+    assert.equal(known(), undefined)
   })
 
-  test('whose full record is missing is no unknown id once the scan has found it', async () => {
+  test('whose full record is missing is no unknown id', async () => {
     await tested.ask(`delete from bursar.fiat_account_full where id = '${anId(1)}'`)
-    await scanned()
-    await assert.rejects(get, StoreDamaged)
+    await assert.rejects(get, /the full record is missing/)
   })
 
   test('is an unknown id to every other customer', async () => {

@@ -28,7 +28,7 @@ const limits = limitsOf({
 export type GaugeDeps = {
   readonly metrics: Metrics
   readonly store: {
-    readonly damage: Pick<Store['damage'], 'found'>
+    readonly damage: Pick<Store['damage'], 'counts'>
     readonly customers: { readonly changes: Pick<ChangeWatch, 'waiting'> }
   }
   /** What only a process that serves the operator may count. */
@@ -138,7 +138,7 @@ function countStored({ metrics, stored }: Pick<GaugeDeps, 'metrics' | 'stored'>)
 }
 
 const damagedRecords = ({ damage }: Pick<GaugeDeps['store'], 'damage'>) =>
-  damage.found().map(({ kind }): Reading<'bursar_damaged_records'> => [{ kind }, 1])
+  [...damage.counts()].map(([kind, count]): Reading<'bursar_damaged_records'> => [{ kind }, count])
 
 type SourceName = Reading<'bursar_source_age_seconds'>[0]['source']
 type SourceAge = {

@@ -1,5 +1,6 @@
 import type { Background, Config, Logger } from '@bursar/base'
-import { type FeeQuoteStore, type Store, startChecksumScan } from '@bursar/records'
+import { startRecordWalk } from '@bursar/intake'
+import type { FeeQuoteStore, Store } from '@bursar/records'
 import { startForgetImports } from './works/forget-imports.ts'
 import { startAnnouncing } from './works/withdrawal-fees/announce-consumed.ts'
 import { startQuoteSweep } from './works/withdrawal-fees/sweep-quotes.ts'
@@ -14,14 +15,14 @@ type JobDeps = {
 }
 
 /**
- * Starts the jobs over the stores; `opened` stops them. All but the watch need the operator, who
- * sees all customers. `announceSoon` announces the fees that were just consumed.
+ * Starts the jobs over the stores; `opened` stops them. They need the operator, who sees all
+ * customers. `announceSoon` announces the fees that were just consumed.
  */
 export function startStoreJobs(deps: JobDeps, opened: AsyncDisposableStack) {
   const { store, quotes, servesOperator, config, log, background } = deps
   const jobs = { log, background }
-  opened.defer(startChecksumScan({ ...jobs, scan: store.damage, scans: servesOperator }))
   if (!servesOperator) return { announceSoon: () => {} }
+  opened.defer(startRecordWalk({ ...jobs, damage: store.damage }))
   opened.defer(startQuoteSweep({ ...jobs, quotes }))
   opened.defer(startForgetImports({ ...jobs, config, imports: store.imports }))
   const { announceSoon, stop } = startAnnouncing({ ...jobs, quotes, store })

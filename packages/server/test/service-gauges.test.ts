@@ -4,7 +4,6 @@ import { limitNamed, openBackground } from '@bursar/base'
 import type { FeeBasis } from '@bursar/fees'
 import { unreadLog } from '../../../test/support/harness.ts'
 import { parseMetrics } from '../../../test/support/metrics-text.ts'
-import { anId } from '../../../test/support/records.ts'
 import { holdLoop, hourMs, until } from '../../../test/support/until.ts'
 import { takeTime } from '../../../test/support/virtual-time.ts'
 import { type OpenMetrics, openMetrics } from '../../base/src/metrics/open-metrics.ts'
@@ -19,7 +18,7 @@ let fails = false
 
 const deps: Omit<GaugeDeps, 'metrics' | 'background'> = {
   store: {
-    damage: { found: () => [{ kind: 'statements', id: anId(1), fault: 'no match' }] },
+    damage: { counts: () => new Map([['statements', 1]]) },
     customers: { changes: { waiting: () => 4 } },
   },
   stored: {

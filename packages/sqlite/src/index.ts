@@ -1,6 +1,6 @@
 export { sqliteFiles } from './backup/sqlite-files.ts'
 export { compactFile } from './files/compact-file.ts'
-export { embeddedChecks, sharedIn } from './files/embedded-checks.ts'
+export { embeddedChecks } from './files/embedded-checks.ts'
 export {
   closeFiles,
   isVacant,

@@ -3,7 +3,6 @@ import type { AuditDeps, OpenedStores, SealedDeps } from '@bursar/records'
 import { describingExhaustion } from './database.ts'
 import { credentialsSetup, openSqliteFeeQuotes } from './fee-quotes.ts'
 import { watchDamage } from './files/damage-watch.ts'
-import { openFileCheck } from './files/file-check.ts'
 import { openedFiles } from './files/opened-files.ts'
 import { requireFiles, storePaths } from './files/require-files.ts'
 import { holdServing } from './files/server-lock.ts'
@@ -55,7 +54,7 @@ export function openEmbeddedStores(sources: SealedDeps, mode: EmbeddedMode): Ope
   )
   const startWatch = () => {
     const jobs = { log, background }
-    const damage = watchDamage({ ...jobs, paths: files.paths, check: openFileCheck() })
+    const damage = watchDamage({ ...jobs, paths: files.paths })
     return watchFiles({ ...jobs, files, probe, damage })
   }
   const watch = mode === 'served' ? startWatch() : undefined
@@ -79,7 +78,7 @@ export function openEmbeddedStores(sources: SealedDeps, mode: EmbeddedMode): Ope
     watch,
     confirmIntact: files.confirm,
     close: async () => {
-      await watch?.stop()
+      watch?.stop()
       await reads.close()
       await audit.close()
       await sandbox.close()

@@ -53,8 +53,8 @@ export function openSqliteStore(
   const tidying = background.start('empty-write-ahead-log', async () => {
     if (hasAbandonedLog(db, path)) await writer.open().emptyLog()
   })
-  // The scan reads everything, so its small cache must not be that of the readers.
-  const scanned = openOnce(() => openApart(path))
+  // The walk reads everything, so its small cache must not be that of the readers.
+  const walked = openOnce(() => openApart(path))
   // A read between two statements of a transaction would see what is not committed.
   const writer = openOnce(() => openWriter(path, clock))
   const reads = openReads(db)
@@ -75,7 +75,7 @@ export function openSqliteStore(
     background,
     requests: { ...reads, transact },
     commands: { ...reads, transact },
-    scanning: { rows: async (statement) => guarded(() => scanned.open()).rows(statement) },
+    walking: { rows: async (statement) => guarded(() => walked.open()).rows(statement) },
     readSnapshot: (read) => read(reads),
     puts: putsOver(() => writer.open().transact),
     beginLoad: (resource, options) => beginImport(path, resource, { clock, seals, ...options }),
@@ -95,7 +95,7 @@ export function openSqliteStore(
       tidying.stop()
       // An export may have kept an import from emptying the log.
       if (hasAbandonedLog(db, path)) emptyLog(db)
-      await scanned.close()
+      await walked.close()
       await writer.close()
       db.close()
     },

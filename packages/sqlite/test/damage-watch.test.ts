@@ -1,93 +1,66 @@
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
-import { limitNamed, openBackground, openLog } from '@bursar/base'
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { test } from 'node:test'
+import { limitNamed, openBackground, openLog, systemTime } from '@bursar/base'
 import { StoreCorrupted, StoreDamaged } from '@bursar/records'
-import { takeTime, type VirtualTime } from '../../../test/support/virtual-time.ts'
+import { temporaryFolder } from '../../../test/support/harness.ts'
+import { testSealing } from '../../../test/support/test-sealing.ts'
+import { takeTime } from '../../../test/support/virtual-time.ts'
 import { watchDamage } from '../src/files/damage-watch.ts'
+import { openSqliteStore } from '../src/open-sqlite-store.ts'
 
-/** A watch whose checks end as told; later ones pass. */
-function watching(time: VirtualTime, faults: readonly (string | Error | undefined)[], tookMs = 0) {
-  const begunAt = time.elapsedMs()
-  const checksAt: number[] = []
-  const warnings: string[] = []
-  const warn = (_bound: unknown, message = _bound) => void warnings.push(String(message))
-  const watch = watchDamage({
-    paths: () => ['store.db'],
-    check: {
-      run: async () => {
-        const fault = faults[checksAt.length]
-        checksAt.push(time.elapsedMs() - begunAt)
-        if (tookMs > 0) await time.pause(tookMs)
-        if (fault instanceof Error) throw fault
-        return fault
-      },
-      stop: async () => {},
-    },
-    log: Object.assign(openLog('silent'), { warn }),
-    background: openBackground(),
-  })
-  return { watch, checksAt, warnings }
+/** Stores a row while the schema does not name one of its indexes, which then lacks it. */
+function hideRow(path: string): void {
+  const change = (...statements: string[]) => {
+    using db = new DatabaseSync(path, { defensive: false })
+    for (const sql of statements) db.exec(sql)
+  }
+  const isIndex = `where name = 'revision_by_time'`
+  change(
+    `create table kept as select * from sqlite_schema ${isIndex}`,
+    'pragma writable_schema = on',
+    `delete from sqlite_schema ${isIndex}`,
+  )
+  change(`insert into revision (customer, kind, changed_at) values (1, 'statements', 5)`)
+  change(
+    'pragma writable_schema = on',
+    'insert into sqlite_schema select * from kept',
+    'drop table kept',
+  )
 }
 
-const reported = new StoreCorrupted('database disk image is malformed')
-
-describe('the check of the files of a store', () => {
-  test('finds damage that a second check confirms, and does not forget it', async () => {
-    using time = takeTime()
-    const { watch, checksAt } = watching(time, ['an entry is missing', 'an entry is missing'])
-    assert.equal(watch.fault(), undefined)
-    await time.advance(limitNamed('damageLookMs'))
-    const sentence =
-      'store.db is damaged: an entry is missing; stop this server, and restore a backup with `bursar restore FILE --replace`'
-    assert.equal(watch.fault(), sentence)
-    await time.advance(limitNamed('scanRoundRestMs'))
-    assert.equal(watch.fault(), sentence)
-    assert.equal(checksAt.length, 2)
-    await watch.stop()
-  })
-
-  test('forgets a fault that the second check does not confirm', async () => {
-    using time = takeTime()
-    const { watch } = watching(time, ['an entry is missing', undefined])
-    await time.advance(limitNamed('damageLookMs'))
-    assert.equal(watch.fault(), undefined)
-    await watch.stop()
-  })
-
-  test('runs soon after SQLite has reported damage, once in a while, and warns if it passes', async () => {
-    using time = takeTime()
-    const { watch, checksAt, warnings } = watching(time, [])
-    await time.advance(limitNamed('damageLookMs'))
-    watch.noteFailure(new StoreDamaged('a record'))
-    watch.noteFailure(new Error('something else'))
-    await time.advance(1)
-    assert.deepEqual([checksAt, warnings], [[1000], []])
-    for (let failures = 0; failures < 3; failures += 1) watch.noteFailure(reported)
-    await time.advance(1)
-    watch.noteFailure(reported)
-    await time.advance(1)
-    assert.deepEqual(checksAt, [1000, 1001])
-    assert.match(warnings.join(), /^SQLite reported damage that a check .* did not find;/)
-    await time.advance(limitNamed('scanRoundRestMs'))
-    watch.noteFailure(reported)
-    await time.advance(1)
-    assert.equal(warnings.length, 2)
-    await watch.stop()
-  })
-
-  test('rests in proportion to its time, and goes on after a check that cannot be made', async () => {
-    const short = Math.ceil(limitNamed('scanRoundRestMs') / limitNamed('tableCheckRestTimes'))
-    for (const [tookMs, pauseMs] of [
-      [short - 1, limitNamed('scanRoundRestMs')],
-      [short + 1, (short + 1) * limitNamed('tableCheckRestTimes')],
-    ] as const) {
-      using time = takeTime()
-      const { watch, checksAt, warnings } = watching(time, [new Error('no descriptor')], tookMs)
-      const next = 1000 + tookMs + pauseMs
-      await time.advance(next)
-      assert.deepEqual(checksAt, [1000, next])
-      assert.deepEqual(warnings, ['the tables of the store cannot be checked'])
-      await watch.stop()
-    }
-  })
+test('a row that an index lacks is damage of its file, and is not forgotten', async (t) => {
+  const folder = temporaryFolder()
+  t.after(() => rmSync(folder, { recursive: true }))
+  const path = join(folder, 'records.db')
+  const store = openSqliteStore(path, systemTime.now, testSealing)
+  t.after(() => store.close())
+  using time = takeTime()
+  const warnings: unknown[] = []
+  const warn = (bound: unknown) => void warnings.push(bound)
+  const log = Object.assign(openLog('silent'), { warn })
+  const watch = watchDamage({ paths: () => [path], log, background: openBackground() })
+  const round = () => time.advance(2 * limitNamed('walkRoundRestMs'))
+  await round()
+  assert.equal(watch.fault(), undefined)
+  watch.noteFailure(new StoreDamaged('a record'))
+  watch.noteFailure(new Error('something else'))
+  assert.equal(watch.fault(), undefined)
+  hideRow(path)
+  await round()
+  const sentence = (found: string) =>
+    `${path} is damaged: ${found}; stop this server, and restore a backup with \`bursar restore FILE --replace\``
+  assert.equal(watch.fault(), sentence('the index revision_by_time of revision lacks a row'))
+  const reported = new StoreCorrupted('database disk image is malformed')
+  watch.noteFailure(reported)
+  assert.equal(watch.fault(), sentence('the index revision_by_time of revision lacks a row'))
+  const other = watchDamage({ paths: () => [path], log, background: openBackground() })
+  other.noteFailure(reported)
+  assert.equal(other.fault(), sentence(reported.message))
+  other.stop()
+  assert.deepEqual(warnings, [])
+  watch.stop()
+  assert.equal(time.waiting(), 0)
 })

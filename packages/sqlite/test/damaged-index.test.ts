@@ -12,11 +12,12 @@ import { take } from '../../../test/support/record-store.ts'
 import { aFiatAccount, anId, anIssuerQuote, aStatement } from '../../../test/support/records.ts'
 import { firstPage } from '../../../test/support/selection.ts'
 import { testSealing } from '../../../test/support/test-sealing.ts'
+import { openWalk } from '../../../test/support/walk-store.ts'
 import { fiatAccount } from '../../contract/src/resources/fiat-account.ts'
 import { issuerQuoteExecution as issuerQuote } from '../../contract/src/resources/issuer-quote-execution.ts'
 import { statement } from '../../contract/src/resources/statement.ts'
 import { seeded } from '../../server/test/model/model.ts'
-import { openFileCheck } from '../src/files/file-check.ts'
+import { compareTables } from '../src/files/compare-tables.ts'
 import { openSqliteStore } from '../src/open-sqlite-store.ts'
 
 const RECORDS = 400
@@ -154,6 +155,8 @@ async function readAll(store: Store) {
   return counts
 }
 
+const isCorruption = (error: unknown): boolean => error instanceof StoreCorrupted
+
 /** Opens a damaged copy, unless its damage is found by the opening itself. */
 function opened(path: string): Store | undefined {
   try {
@@ -163,19 +166,31 @@ function opened(path: string): Store | undefined {
   }
 }
 
-test('the check finds a file with flipped bits, unless all records in it are as they were', async (t) => {
-  const check = openFileCheck()
-  assert.equal(await check.run(whole), undefined)
+/** Whether a walk over a file finds damage. */
+async function isFound(path: string): Promise<boolean> {
+  try {
+    using db = new DatabaseSync(path)
+    await Array.fromAsync(compareTables(db))
+    return false
+  } catch (error) {
+    if (!(error instanceof StoreCorrupted)) throw error
+    return true
+  }
+}
+
+test('walks find a file with flipped bits, unless all records in it are as they were', async (t) => {
+  assert.equal(await isFound(whole), false)
   const total = { found: 0, right: 0, wrong: 0, refused: 0, corrupted: 0 }
   for (let seed = 1; seed <= FILES; seed += 1) {
     const path = damagedCopy(seed)
-    const fault = await check.run(path)
-    if (fault !== undefined) total.found += 1
+    const isCorrupted = await isFound(path)
+    if (isCorrupted) total.found += 1
     const store = opened(path)
     if (store === undefined) continue
-    while (!(await store.damage.scanNext().catch(() => false))) assert.ok(true)
+    const walk = openWalk(store)
+    await walk.round()
+    const isKnown = isCorrupted || walk.said.length > 0 || walk.failures.some(isCorruption)
     const counts = await readAll(store)
-    const isKnown = fault !== undefined || store.damage.found().length > 0
     if (!isKnown) assert.deepEqual([counts.wrong, counts.corrupted], [0, 0], `seed ${seed}`)
     for (const name of ['right', 'wrong', 'refused', 'corrupted'] as const) {
       total[name] += counts[name]

@@ -124,7 +124,7 @@ test('a merge is refused for what it writes, so the same file again needs no spa
   assert.equal((await take(fullDisk, kind, added)).unchanged, 200)
 })
 
-test('neither an import nor the scan makes a records file where the store has vanished', async () => {
+test('neither an import nor the walk makes a records file where the store has vanished', async () => {
   const volume = join(folder, 'volume')
   const lost = join(volume, 'records.db')
   const vanishing = openSqliteStore(lost, systemTime.now, testSealing)
@@ -133,7 +133,7 @@ test('neither an import nor the scan makes a records file where the store has va
     if (leave === 'folder') mkdirSync(volume, { mode: 0o700 })
     const missing = { name: 'StoreUnavailable', message: `${lost} is missing` }
     await assert.rejects(take(vanishing, kind, quotes(1, 1)), missing)
-    await assert.rejects(vanishing.damage.scanNext(), missing)
+    await assert.rejects(vanishing.damage.walkedRows.owners(0n, 1), missing)
     assert.equal(existsSync(lost), false)
     mkdirSync(volume, { recursive: true, mode: 0o700 })
   }

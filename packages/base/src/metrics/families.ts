@@ -137,9 +137,13 @@ export const families = {
     {},
   ),
   bursar_audit_queue_entries: gauge('sum', 'Entries of the audit log that wait for a commit.', {}),
-  bursar_damaged_records: gauge('max', 'Stored records that a process knows to be damaged.', {
-    kind: 'kinds',
-  }),
+  bursar_damaged_records: gauge(
+    'max',
+    'Records that are damaged, or differ from what is derived from them.',
+    {
+      kind: 'kinds',
+    },
+  ),
 } as const satisfies Readonly<Record<string, Family>>
 
 export type FamilyName = keyof typeof families

@@ -1,8 +1,7 @@
 import { type Check, commandHint, counted, type Finding, limitsOf, systemTime } from '@bursar/base'
 import type { Resource } from '@bursar/contract'
-import { compareKind, describeAll, describeCount } from '@bursar/intake'
+import { compareKind, describeAll } from '@bursar/intake'
 import type { OperatorRecords } from '@bursar/records'
-import { wrongCounts } from '../customer/wrong-counts.ts'
 import { cliLimits } from '../limits.ts'
 import type { UsingRecords } from './using-records.ts'
 
@@ -13,34 +12,30 @@ const limits = limitsOf({
 
 type RecordsDeps = {
   readonly resources: readonly Resource[]
-  readonly using: UsingRecords<{ readonly records: Pick<OperatorRecords, 'rows' | 'customers'> }>
+  readonly using: UsingRecords<{ readonly records: Pick<OperatorRecords, 'rows'> }>
 }
 
 /**
- * Compares the first records of each kind with what is derived from them, and the counts of
- * customers for as long as there is time. `reindex` and `migrate --check` read all.
+ * Compares the first records of each kind with what is derived from them, each kind for its part
+ * of the time. `reindex` and `migrate --check` read all.
  */
 export const recordsCheck = ({ resources, using }: RecordsDeps): Check => ({
   name: 'records',
   find: () =>
     using(async (parts) => {
       if (parts === undefined) return []
-      const { rows, customers } = parts.records
-      const deadline = systemTime.elapsedMs() + cliLimits.doctorCountsMs
+      const { rows } = parts.records
       const damaged: string[] = []
       const derived: string[] = []
       for (const resource of resources) {
         let read = 0
+        const deadline = systemTime.elapsedMs() + cliLimits.doctorCountsMs / resources.length
         for await (const part of compareKind(resource, rows)) {
           read += part.records
           damaged.push(...part.damaged.flatMap(({ faults }) => faults.slice(0, 1)))
           derived.push(...describeAll(part.derived))
           if (read >= limits.doctorBodiesMax || systemTime.elapsedMs() >= deadline) break
         }
-      }
-      for await (const wrong of wrongCounts(customers, false)) {
-        derived.push(...wrong.map(describeCount))
-        if (systemTime.elapsedMs() >= deadline) break
       }
       return [...damagedFindings(damaged), ...derivedFindings(derived)]
     }),

@@ -1,3 +1,3 @@
 import { runGroup } from '../../../../test/support/run-group.ts'
 
-await runGroup(import.meta, 'sqlite', '{files,requests}/*.test.ts', '*.test.ts')
+await runGroup(import.meta, 'sqlite', '{files,requests,stored}/*.test.ts', '*.test.ts')

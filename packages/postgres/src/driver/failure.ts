@@ -1,5 +1,5 @@
 import { ConfigError, isOutOfDescriptors, outOfDescriptors } from '@bursar/base'
-import { StoreCorrupted, StoreRefused, StoreUnavailable } from '@bursar/records'
+import { StoreCorrupted, StoreDamaged, StoreRefused, StoreUnavailable } from '@bursar/records'
 
 export function unavailable(reason: string, cause?: unknown): StoreUnavailable {
   return new StoreUnavailable(cause === undefined ? reason : `${reason}: ${safeMessage(cause)}`)
@@ -79,6 +79,10 @@ export const isAborted = (error: unknown): boolean => codeOf(error) === '25P02'
 /** The server has ended a statement, most often at its deadline. */
 export const isEnded = (error: unknown): boolean => codeOf(error) === '57014'
 
+/** A statement met a stored text that is no JSON, which no import stores. */
+const isNoJson = (error: unknown): boolean =>
+  codeOf(error) === '22P02' && /type json/.test((error as Error).message)
+
 /** The server found a page or an index damaged. */
 const isDamage = (error: unknown): boolean => /^XX00[12]$/.test(codeOf(error))
 
@@ -95,6 +99,7 @@ export async function guarded<T>(work: () => Promise<T>): Promise<T> {
     if (error instanceof StoreUnavailable) throw error
     if (isPassing(error)) throw unavailable('the database', error)
     if (isDamage(error)) throw new StoreCorrupted(safeMessage(error))
+    if (isNoJson(error)) throw new StoreDamaged('a stored text is no JSON')
     throw isRefusal(error) ? new StoreRefused(`the database refused: ${safeMessage(error)}`) : error
   }
 }

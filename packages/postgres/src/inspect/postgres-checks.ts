@@ -8,11 +8,9 @@ import {
   refusalOf,
   type ServerAddress,
 } from '@bursar/base'
-import { resources } from '@bursar/contract'
-import { findShared, NoPrimary, optionalWhole, sharedFindings, text, whole } from '@bursar/records'
+import { NoPrimary, optionalWhole, text, whole } from '@bursar/records'
 import { refusePooler } from '../cluster/find-pooler.ts'
 import { openStateless, withPrimary } from '../cluster/with-primary.ts'
-import { dialect } from '../dialect.ts'
 import type { Connection } from '../driver/connection.ts'
 import { areSettingsRefused, isPassing, safeMessage } from '../driver/failure.ts'
 import { requiredSettings } from '../driver/required-settings.ts'
@@ -77,7 +75,6 @@ export function postgresChecks({ config, clock }: Inspected): readonly Check[] {
           }),
         ),
     },
-    { name: 'addresses', find: () => asOperator(ofSchema(addressFindings)) },
     { name: 'clock', find: () => onPrimary((session) => clockFindings(session, clock)) },
     { name: 'standbys', find: () => onPrimary((session) => standbyFindings(session, standbys)) },
     {
@@ -181,9 +178,6 @@ async function schemaFindings(session: Connection): Promise<readonly Finding[]> 
   }))
   return [...refused, ...found]
 }
-
-const addressFindings = async (session: Connection): Promise<readonly Finding[]> =>
-  sharedFindings(await findShared(session, dialect, resources))
 
 async function clockFindings(session: Connection, clock: Clock): Promise<readonly Finding[]> {
   const before = clock()

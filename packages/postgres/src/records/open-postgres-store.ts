@@ -31,9 +31,9 @@ const limits = limitsOf({
    * PostgreSQL: how long a step waits for a lock, how long its statement runs, and when its session
    * is dropped. The server ends the statement first, so no session stays there without a client.
    */
-  scanLockMs: 300,
-  scanStatementMs: 1000,
-  scanStepMs: 2000,
+  walkLockMs: 300,
+  walkStatementMs: 1000,
+  walkStepMs: 2000,
 })
 
 export type RecordServers = {
@@ -56,7 +56,7 @@ export function openPostgresStore(
   background = openBackground(),
 ): Store {
   const notifiers = { puts: openNotifier(ingest), imports: openNotifier(operator) }
-  const scan = transactOn(operator, scanning, limits.scanStepMs)
+  const walk = transactOn(operator, walking, limits.walkStepMs)
   const requests = sessionsOf(ingest)
   const ofTenant: TenantReads = (tenant, must) => tenantReads(customers, tenant, must)
   const { metrics } = ingest
@@ -75,7 +75,7 @@ export function openPostgresStore(
     background,
     requests,
     commands: sessionsOf(operator),
-    scanning: { rows: (statement) => scan((session) => session.rows(statement)) },
+    walking: { rows: (statement) => walk((session) => session.rows(statement)) },
     readSnapshot: (read) => readSnapshot(operator, exporting, read),
     readPastRow: openPastBatches(ingest),
     puts: { ...putTransactions(ingest), committed: notifiers.puts.note },
@@ -116,10 +116,10 @@ const sessionsOf = (servers: Servers) => ({ ...rowsOf(servers), transact: transa
 
 const exporting = setLocal(bulkTransaction(postgresLimits.operatorStatementMs))
 
-/** Statements of the scan end soon on the server too, whatever the sessions allow. */
-const scanning = setLocal({
-  ...bulkTransaction(limits.scanStatementMs),
-  lock_timeout: limits.scanLockMs,
+/** Statements of the walk end soon on the server too, whatever the sessions allow. */
+const walking = setLocal({
+  ...bulkTransaction(limits.walkStatementMs),
+  lock_timeout: limits.walkLockMs,
 })
 
 /** Every statement sets the tenant of row-level security and filters by it too. */

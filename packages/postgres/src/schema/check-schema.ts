@@ -33,7 +33,7 @@ export async function schemaFaults(connection: Connection): Promise<readonly str
 }
 
 /** Reads the rows of every customer, as the owner. Locks nothing. */
-export function ownerReads(connection: Connection): Reads {
+function ownerReads(connection: Connection): Reads {
   const inTurn = openTurns()
   return {
     rows: (query) =>

@@ -1,8 +1,7 @@
 import type { Resource } from '@bursar/contract'
-import type { Dialect } from '../dialect.ts'
-import { recordsLimits } from '../limits.ts'
+import { type Dialect, openParameters } from '../dialect.ts'
 import { positionId } from '../position.ts'
-import { bytes, type NamedRow, optionalText, text, whole } from '../row.ts'
+import { bytes, isTrue, type NamedRow, optionalText, text, whole } from '../row.ts'
 import { customerId } from '../schema/customers.ts'
 import {
   heldMembers,
@@ -23,9 +22,17 @@ export type RowKey = {
   readonly position: Uint8Array
 }
 
+/** The rows after one key and up to another, in the order of their table, without some. */
+export type RowRange = {
+  readonly after: RowKey | undefined
+  readonly until: RowKey
+  readonly except: readonly Uint8Array[]
+}
+
 /**
- * A row beside the records that is not what they derive: a unique claim, or a term of the index. A
- * `contested` value is one that nobody claims and that records of two customers have.
+ * A row beside the records that is not what they derive: a unique claim, a term of the index, or
+ * the number of live records of a customer. A `contested` value is one that records of two
+ * customers have; the claim, if there is one, is that of the customer `holder`.
  */
 export type DerivedFault = {
   readonly kind: string
@@ -33,14 +40,25 @@ export type DerivedFault = {
   readonly customerId: string
 } & (
   | {
-      readonly fault: 'unclaimed' | 'contested' | 'claimed without a record'
+      readonly fault: 'unclaimed' | 'contested'
+      readonly id: string
       readonly member: string
       /** Never shown: it may be an address. */
+      readonly value: string
+      readonly holder: string | undefined
+    }
+  | {
+      readonly fault: 'claimed without a record'
+      readonly member: string
       readonly value: string
     }
   | { readonly fault: 'terms missing'; readonly id: string; readonly position: Uint8Array }
   | { readonly fault: 'a term left over'; readonly id: string; readonly term: TermKey }
+  | { readonly fault: 'miscounted'; readonly kept: number; readonly counted: number }
 )
+
+/** What the store keeps of the records of a kind of a customer. Each change makes another state. */
+export type Kept = { readonly live: number; readonly state: string }
 
 type TermKey = {
   readonly term: string
@@ -51,58 +69,61 @@ type TermKey = {
 
 /** Compares what is stored beside the records with them, a bounded part at a time. */
 export type DerivedRows = {
-  /** What so many records after a key, in the order of their table, lack. */
-  missing(
-    resource: Resource,
-    key: RowKey | undefined,
-    rowsMax: number,
-  ): Promise<readonly DerivedFault[]>
-  /** What is left over of records that are gone. */
-  leftOver(resource: Resource): AsyncIterable<readonly DerivedFault[]>
+  /** What the records of a range lack, or have in vain. */
+  missing(resource: Resource, range: RowRange): Promise<readonly DerivedFault[]>
+  /** What is left over of records that are gone, so many rows together. */
+  leftOver(resource: Resource, rowsMax: number): AsyncIterable<readonly DerivedFault[]>
+  /** What is kept of a customer now. */
+  kept(resource: Resource, customer: bigint): Promise<Kept>
 }
-
-type ValueFault = Extract<DerivedFault, { readonly value: string }>
 
 export function derivedRows({ rows }: Reads, dialect: Dialect): DerivedRows {
   const statements = compareStatements(dialect)
-  const contested = async (resource: Resource, values: readonly ValueFault[]) => {
-    if (values.length === 0) return []
-    const { from, values: parameters } = letGoList(dialect, values)
-    return await rows({ text: statements.contested(resource, from), values: parameters })
+  /** Values that nobody claims, and that records of several customers have. */
+  const shared = async (resource: Resource, values: readonly ValueFault[]) => {
+    const free = values.filter(({ holder }) => holder === undefined)
+    if (free.length === 0) return new Set()
+    const { from, values: parameters } = letGoList(dialect, free)
+    const found = await rows({ text: statements.shared(resource, from), values: parameters })
+    return new Set(found.map(nameOf))
   }
-  const unclaimed = async (resource: Resource, page: Page): Promise<readonly DerivedFault[]> => {
-    const found = await rows({ text: statements.unclaimed(resource, page), values: page.values })
-    const faults = found.map((row) => readValue('unclaimed', resource, row))
-    const shared = new Set((await contested(resource, faults)).map(nameOf))
-    return faults.map((one) => (shared.has(nameOf(one)) ? { ...one, fault: 'contested' } : one))
+  const unclaimed = async (resource: Resource, range: Range): Promise<readonly DerivedFault[]> => {
+    const found = await rows({ text: statements.unclaimed(resource, range), values: range.values })
+    const faults = found.map((row) => readUnclaimed(resource, row))
+    const several = await shared(resource, faults)
+    return faults.map((one) => (several.has(nameOf(one)) ? { ...one, fault: 'contested' } : one))
   }
-  const withoutTerms = async (resource: Resource, page: Page): Promise<readonly DerivedFault[]> => {
+  const withoutTerms = async (
+    resource: Resource,
+    range: Range,
+  ): Promise<readonly DerivedFault[]> => {
     if (resource.terms === undefined) return []
-    const found = await rows({ text: statements.withoutTerms(resource, page), values: page.values })
-    return found.map((row) => {
+    const asked = { text: statements.withoutTerms(resource, range), values: range.values }
+    return (await rows(asked)).map((row) => {
       const position = bytes(row, 'position')
-      return {
-        ...ownerIn(resource, row),
-        fault: 'terms missing',
-        id: positionId(position),
-        position,
-      }
+      const id = positionId(position)
+      return { ...ownerIn(resource, row), fault: 'terms missing', id, position }
     })
   }
-  async function* claimsLeftOver(resource: Resource): AsyncIterable<readonly DerivedFault[]> {
+  async function* claimsLeftOver(resource: Resource, rowsMax: number): Parts {
     for (let after: string | undefined = ''; after !== undefined; ) {
-      const asked = { text: statements.endOfClaims(resource), values: [after] }
+      const asked = { text: statements.endOfClaims(resource, rowsMax), values: [after] }
       const [last]: readonly NamedRow[] = await rows(asked)
       const until: string | undefined = last && text(last, 'value')
       const found = await rows({
         text: statements.claimsLeftOver(resource, until !== undefined),
         values: until === undefined ? [after] : [after, until],
       })
-      yield found.map((row) => readValue('claimed without a record', resource, row))
+      yield found.map((row) => ({
+        ...ownerIn(resource, row),
+        fault: 'claimed without a record',
+        member: text(row, 'member'),
+        value: text(row, 'value'),
+      }))
       after = until
     }
   }
-  async function* termsLeftOver(resource: Resource): AsyncIterable<readonly DerivedFault[]> {
+  async function* termsLeftOver(resource: Resource, rowsMax: number): Parts {
     const letter = resource.terms?.letter
     if (letter === undefined) return
     let after: TermKey | undefined = {
@@ -113,97 +134,136 @@ export function derivedRows({ rows }: Reads, dialect: Dialect): DerivedRows {
     }
     while (after !== undefined) {
       const values = [after.term, after.scope, after.sort, after.position]
+      const part = { letter, rowsMax }
       // The caller removes what is found, and the end of the part must not move by that.
-      const [last]: readonly NamedRow[] = await rows({
-        text: statements.endOfTerms(letter),
-        values,
-      })
-      const found = await rows({ text: statements.termsLeftOver(resource, letter), values })
+      const [last]: readonly NamedRow[] = await rows({ text: statements.endOfTerms(part), values })
+      const found = await rows({ text: statements.termsLeftOver(resource, part), values })
       yield found.map((row) => {
         const term = readTerm(row)
-        return {
-          ...ownerIn(resource, row),
-          fault: 'a term left over',
-          id: positionId(term.position),
-          term,
-        }
+        const id = positionId(term.position)
+        return { ...ownerIn(resource, row), fault: 'a term left over', id, term }
       })
       after = last && readTerm(last)
     }
   }
+  /** Counts of customers that have no live record. The others are compared with their rows. */
+  async function* countsLeftOver(resource: Resource, rowsMax: number): Parts {
+    const text = statements.countsLeftOver(resource, rowsMax)
+    for (let after: bigint | undefined = 0n; after !== undefined; ) {
+      const found: readonly NamedRow[] = await rows({ text, values: [after] })
+      yield found
+        .filter((row) => isTrue(row.is_wrong))
+        .map((row) => {
+          const kept = Number(whole(row, 'live'))
+          return { ...ownerIn(resource, row), fault: 'miscounted', kept, counted: 0 }
+        })
+      const last = found.at(-1)
+      after = last === undefined || found.length < rowsMax ? undefined : whole(last, 'customer')
+    }
+  }
   return {
-    missing: async (resource, key, rowsMax) => {
-      const page = pageOf(dialect, resource, key, rowsMax)
-      return [...(await unclaimed(resource, page)), ...(await withoutTerms(resource, page))]
+    missing: async (resource, between) => {
+      const range = rangeOf(dialect, resource, between)
+      return [...(await unclaimed(resource, range)), ...(await withoutTerms(resource, range))]
     },
-    async *leftOver(resource) {
-      yield* claimsLeftOver(resource)
-      yield* termsLeftOver(resource)
+    async *leftOver(resource, rowsMax) {
+      yield* claimsLeftOver(resource, rowsMax)
+      yield* termsLeftOver(resource, rowsMax)
+      yield* countsLeftOver(resource, rowsMax)
+    },
+    kept: async ({ kind }, customer) => {
+      const [row] = await rows({ text: statements.kept, values: [customer, kind] })
+      return readKept(row)
     },
   }
 }
 
-/** So many rows of a kind after a key, as what follows `from`, and the parameters of that. */
-type Page = { readonly as: (row: string) => string; readonly values: readonly Value[] }
+type Parts = AsyncIterable<readonly DerivedFault[]>
 
-function pageOf(
-  { parameter, tableName }: Dialect,
-  { table }: Resource,
-  key: RowKey | undefined,
-  rowsMax: number,
-): Page {
-  const place = [parameter(2, 'bigint'), parameter(3, 'boolean'), parameter(4, 'bytea')].join(', ')
-  const isAfter = key === undefined ? '' : `where (customer, deleted, position) > (${place})`
-  return {
-    as: (row) => `(select * from ${tableName(table)} ${isAfter}
-      order by customer, deleted, position limit ${parameter(1, 'bigint')}) as ${row}`,
-    values: [rowsMax, ...(key === undefined ? [] : [key.customer, key.deleted, key.position])],
+type ValueFault = Extract<DerivedFault, { readonly holder: string | undefined }>
+
+/** The rows of a range, as what follows `from`, and the parameters of that. */
+type Range = { readonly as: (row: string) => string; readonly values: readonly Value[] }
+
+function rangeOf(dialect: Dialect, { table }: Resource, { after, until, except }: RowRange): Range {
+  const { add, values } = openParameters(dialect)
+  const key = ({ customer, deleted, position }: RowKey) =>
+    `(${add(customer, 'bigint')}, ${add(deleted, 'boolean')}, ${add(position, 'bytea')})`
+  const columns = '(customer, deleted, position)'
+  const isAfter = after === undefined ? '' : `${columns} > ${key(after)} and`
+  const isUntil = `${columns} <= ${key(until)}`
+  const isIn = (positions: readonly Uint8Array[]) => {
+    const list = dialect.list(positions.map((position) => Buffer.from(position).toString('hex')))
+    return dialect.isAnyOf(`lower(${dialect.hex('position')})`, add(list, 'text[]'))
   }
+  const isLeft = except.length === 0 ? '' : `and not ${isIn(except)}`
+  const from = `(select * from ${dialect.tableName(table)} where ${isAfter} ${isUntil} ${isLeft})`
+  return { as: (row) => `${from} as ${row}`, values }
 }
+
+/** The columns of `Kept`, of a row `known`. */
+export const keptColumns = 'known.live, known.changed_at, known.salt'
+
+export const readKept = (row: NamedRow | undefined): Kept => ({
+  live: Number(row?.live ?? 0),
+  state: [row?.changed_at, row?.salt, row?.live].join(' '),
+})
+
+type TermPart = { readonly letter: string; readonly rowsMax: number }
 
 function compareStatements(dialect: Dialect) {
-  const { tableName, parameter } = dialect
+  const { tableName, parameter, boolean } = dialect
   const held = `${tableName(heldTable)} as held`
   const [first, second] = [parameter(1, 'text'), parameter(2, 'text')]
   const owner = (row: string) =>
     `${row}.customer, ${customerId(dialect, `${row}.customer`)} as customer_id`
   const termKey = 'term, scope, sort, position'
-  const termsAfter = (letter: string) => `(select * from ${tableName(termTable)}
+  const termsAfter = ({ letter, rowsMax }: TermPart) => `(select * from ${tableName(termTable)}
       where (${termKey}) > (${first}, ${parameter(2, 'bigint')}, ${parameter(3, 'text')},
         ${parameter(4, 'bytea')}) and term < '${letter}~'
-      order by ${termKey} limit ${recordsLimits.valuesComparedTogether})`
+      order by ${termKey} limit ${rowsMax})`
   return {
-    unclaimed: (resource: Resource, page: Page) => {
+    unclaimed: (resource: Resource, range: Range) => {
       const brought = selectValues(heldMembers(resource, dialect, 'stored'), {
-        from: page.as('stored'),
+        from: range.as('stored'),
         where: 'true',
-        columns: ['stored.customer'],
+        columns: ['stored.customer', 'stored.position'],
       })
-      return `select brought.member, brought.value, ${owner('brought')}
+      return `select brought.member, brought.value, brought.position, ${owner('brought')},
+          ${customerId(dialect, 'held.customer')} as holder
         from (${brought}) as brought left join ${held} on held.value = brought.value
           and held.kind = '${resource.kind}' and held.member = brought.member
-        where held.value is null`
+        where held.value is null or held.customer <> brought.customer`
     },
     /** Values of a list that records of several customers have. */
-    contested: (resource: Resource, list: string) => `
+    shared: (resource: Resource, list: string) => `
       select member, value from (${selectHad(resource, dialect, list)}) as had
       group by member, value having count(distinct customer) > 1`,
-    withoutTerms: (resource: Resource, page: Page) => `
+    withoutTerms: (resource: Resource, range: Range) => `
       select missing.position, ${owner('missing')}
-      from (${missingTerms(resource, dialect, page.as('record'))}) as missing`,
+      from (${missingTerms(resource, dialect, range.as('record'))}) as missing`,
     /** Where so many claimed values after one end. */
-    endOfClaims: ({ kind }: Resource) => `select value from ${held}
+    endOfClaims: ({ kind }: Resource, rowsMax: number) => `select value from ${held}
       where value > ${first} and kind = '${kind}'
-      order by value limit 1 offset ${recordsLimits.valuesComparedTogether - 1}`,
+      order by value limit 1 offset ${rowsMax - 1}`,
     claimsLeftOver: (resource: Resource, isBounded: boolean) => `
       select held.member, held.value, ${owner('held')} from ${held}
       where held.value > ${first} ${isBounded ? `and held.value <= ${second}` : ''}
         and held.kind = '${resource.kind}' and not ${isHadByHolder(resource, dialect)}`,
-    termsLeftOver: (resource: Resource, letter: string) => `
+    termsLeftOver: (resource: Resource, part: TermPart) => `
       select term, scope, sort, position, ${owner('held')}
-      from ${termsAfter(letter)} as held where ${isStray(resource, dialect)}`,
-    endOfTerms: (letter: string) => `select ${termKey} from ${termsAfter(letter)} as part
+      from ${termsAfter(part)} as held where ${isStray(resource, dialect)}`,
+    endOfTerms: (part: TermPart) => `select ${termKey} from ${termsAfter(part)} as part
       order by term desc, scope desc, sort desc, position desc limit 1`,
+    countsLeftOver: ({ kind, table }: Resource, rowsMax: number) => `
+      select known.live, ${owner('known')}, known.live <> 0 and not exists (
+          select 1 from ${tableName(table)} as record
+          where record.customer = known.customer and record.deleted = ${boolean(false)}) as is_wrong
+      from ${tableName('revision')} as known
+      where known.kind = '${kind}' and known.customer > ${parameter(1, 'bigint')}
+      order by known.customer limit ${rowsMax}`,
+    kept: `select ${keptColumns} from ${tableName('revision')} as known
+      where known.customer = ${parameter(1, 'bigint')} and known.kind = ${parameter(2, 'text')}`,
   }
 }
 
@@ -216,12 +276,17 @@ const ownerIn = ({ kind }: Resource, row: NamedRow) => ({
   customerId: optionalText(row, 'customer_id') ?? '',
 })
 
-const readValue = (fault: ValueFault['fault'], resource: Resource, row: NamedRow): ValueFault => ({
-  ...ownerIn(resource, row),
-  fault,
-  member: text(row, 'member'),
-  value: text(row, 'value'),
-})
+function readUnclaimed(resource: Resource, row: NamedRow): ValueFault {
+  const holder = optionalText(row, 'holder')
+  return {
+    ...ownerIn(resource, row),
+    fault: holder === undefined ? 'unclaimed' : 'contested',
+    id: positionId(bytes(row, 'position')),
+    member: text(row, 'member'),
+    value: text(row, 'value'),
+    holder,
+  }
+}
 
 const readTerm = (row: NamedRow): TermKey => ({
   term: text(row, 'term'),

@@ -2,8 +2,9 @@ import { fullTable, type ListView, type Tenant, type View } from '@bursar/contra
 import type { ReadPage, Selection } from '../records/page.ts'
 import type { CustomerRecords } from '../records.ts'
 import { openInClear, type Seals } from '../sealing/seals.ts'
-import type { DamagedRecords } from './damaged-records.ts'
+import type { KnownDamage } from './known-damage.ts'
 import type { Owners } from './owners.ts'
+import { FULL_MISSING } from './stored-rows.ts'
 
 /** What an adapter reads. Rejects with a StoreCorrupted if it cannot read. */
 export type ReadRecords = Pick<CustomerRecords, 'revision'> & {
@@ -18,12 +19,12 @@ export type ReadBody = Found | undefined
 
 /**
  * Compares each record that a get reads with its checksum. A list does not, which would double its
- * work: the scan finds damage (docs/decisions/0050-stored-bodies-have-checksums.md). A list, and a
+ * work: the walk finds damage (docs/decisions/0050-stored-bodies-have-checksums.md). A list, and a
  * get that finds nothing, compare the number that they have found for the customer.
  */
 export function intactRecords(
   records: ReadRecords,
-  damaged: DamagedRecords,
+  damage: KnownDamage,
   { openOften }: Pick<Seals, 'openOften'>,
   owners: Owners,
 ): Pick<CustomerRecords, 'get' | 'page' | 'revision'> {
@@ -44,21 +45,21 @@ export function intactRecords(
       }
     },
     async get(tenant, view, id, includeDeleted) {
-      const { kind } = view.resource
+      const { kind, table, mask } = view.resource
       const read = await records.get(tenant, view, id, includeDeleted)
       if (read === undefined) {
-        // The scan may have found that a part of the record is missing.
-        const known = damaged.errorOf(tenant, kind, id)
-        if (known !== undefined) throw known
         await owners.requireStored(tenant)
-        return undefined
+        // A record that has lost its full body is no unknown id.
+        const listed =
+          mask === undefined || view.table === table
+            ? undefined
+            : await records.get(tenant, { ...view, table }, id, includeDeleted)
+        if (listed === undefined) return undefined
+        throw damage.noteRead({ kind, id, fault: FULL_MISSING })
       }
       const found = await opened(view, tenant, id, read)
       if ('body' in found) return found.body
-      throw damaged.note({ customerId: tenant, kind, id, fault: found.fault }, async () => {
-        const now = await records.get(tenant, view, id, includeDeleted)
-        return now === undefined || 'body' in (await opened(view, tenant, id, now))
-      })
+      throw damage.noteRead({ kind, id, fault: found.fault })
     },
   }
 }

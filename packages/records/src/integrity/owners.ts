@@ -4,7 +4,7 @@ import { text } from '../row.ts'
 import { ownerOf } from '../schema/customers.ts'
 import { type CustomerNumbers, NOT_OWN } from '../sealing/customer-numbers.ts'
 import type { TenantReads } from '../session.ts'
-import type { DamagedRecords } from './damaged-records.ts'
+import type { KnownDamage } from './known-damage.ts'
 
 /** Compares the number of a customer with its binding. */
 export type Owners = {
@@ -20,14 +20,11 @@ type Deps = {
   readonly dialect: Dialect
   readonly ofTenant: TenantReads
   readonly numbers: CustomerNumbers
-  readonly damaged: DamagedRecords
+  readonly damage: KnownDamage
 }
 
-/**
- * A number that was swapped with that of another customer is found by the read that takes it from
- * the table, and known as damage of the customer until it is mended.
- */
-export function openOwners({ dialect, ofTenant, numbers, damaged }: Deps): Owners {
+/** A number swapped with that of another customer is found by the read that takes it. */
+export function openOwners({ dialect, ofTenant, numbers, damage }: Deps): Owners {
   const { tableName, parameter } = dialect
   const query = `select ${ownerOf('owner')} as owner from ${tableName('customer')} as owner
     where id = ${parameter(1, 'text')}`
@@ -40,11 +37,7 @@ export function openOwners({ dialect, ofTenant, numbers, damaged }: Deps): Owner
   const require: RequireOwner = async (customerId, found) => {
     if (found === undefined || (await numbers.isOwn(customerId, found))) return
     const [number = ''] = found.split(' ')
-    const record = { customerId, kind: 'customers', id: number, fault: NOT_OWN }
-    throw damaged.note(record, async () => {
-      const now = await read(customerId)
-      return now === undefined || (await numbers.isOwn(customerId, now))
-    })
+    throw damage.noteRead({ kind: 'customers', id: number, fault: NOT_OWN })
   }
   return {
     require,

@@ -31,10 +31,17 @@ function rewriting(
   const claims = letGoList(dialect, unclaimed)
   const lacking = unnest('lacking', { owner: 'text[]', place: 'text[]' })
   const hexOf = (position: Uint8Array) => Buffer.from(position).toString('hex')
-  const given = { text: passOn(resource, dialect, claims.from), values: claims.values }
-  if (resource.terms === undefined) return [given]
+  const miscounted = faults.filter(({ fault }) => fault === 'miscounted')
+  const always = [
+    { text: passOn(resource, dialect, claims.from), values: claims.values },
+    {
+      text: countAgain(resource, dialect),
+      values: [list(miscounted.map(({ customer }) => String(customer)))],
+    },
+  ]
+  if (resource.terms === undefined) return always
   return [
-    given,
+    ...always,
     {
       text: addTerms(dialect, {
         from: `${lacking} cross join ${tableName(resource.table)} as record`,
@@ -59,3 +66,16 @@ function rewriting(
     },
   ]
 }
+
+/** Counts the live records of some customers, of which one may have lost its row. */
+const countAgain = (
+  { kind, table }: Resource,
+  { tableName, parameter, isAnyOf, boolean, random }: Dialect,
+): string => `
+  insert into ${tableName('revision')} as known (customer, kind, changed_at, salt, live)
+  select owner.number, '${kind}', (select coalesce(max(changed_at), 0) from ${tableName('revision')}),
+    ${random}, (select count(*) from ${tableName(table)} as record
+      where record.customer = owner.number and record.deleted = ${boolean(false)})
+  from ${tableName('customer')} as owner
+  where ${isAnyOf('owner.number', parameter(1, 'bigint[]'))}
+  on conflict (customer, kind) do update set live = excluded.live`

@@ -6,7 +6,7 @@ import { customerId, customerNumber, ownerOf } from '../schema/customers.ts'
 import { fullOfRecord, memberColumns } from '../schema/tables.ts'
 import { compareListed, type Seals, sealTerms } from '../sealing/seals.ts'
 import type { Reads } from '../session.ts'
-import { derivedRows, type RowKey } from './derived-rows.ts'
+import { derivedRows, type Kept, keptColumns, type RowKey, readKept } from './derived-rows.ts'
 
 /** One stored record with everything that the store keeps of it, as an integrity check reads it. */
 export type StoredRow = RowKey & {
@@ -21,6 +21,8 @@ export type StoredRow = RowKey & {
   readonly deletedAt: bigint | null
   readonly updatedAt: bigint | null
   readonly sourceVersion: bigint | null
+  /** What was kept of the records of the kind and the customer when the row was read. */
+  readonly kept: Kept
 }
 
 export type StoredBody = { readonly body: string; readonly fault: string | undefined }
@@ -114,17 +116,39 @@ export function storedRows(
     isOwn: seals.numbers.isOwn,
     /** What is stored beside the records. */
     derived: derivedRows({ rows }, dialect),
-    /** Unmasked records whose masked record is missing. */
-    unpaired: async (resource: Resource, rowsMax: number) => {
-      const query = `${unpairedQuery(resource, dialect)} limit ${parameter(1, 'bigint')}`
-      return (await rows({ text: query, values: [rowsMax] })).map((row) => ({
+    /** Unmasked records after one, in order, and whether the masked record of each is lost. */
+    unmasked: async (
+      resource: Resource,
+      after: Pick<UnmaskedRow, 'customer' | 'id'> | undefined,
+      rowsMax: number,
+    ): Promise<readonly UnmaskedRow[]> => {
+      const from = `(select customer, id from ${tableName(fullTable(resource))}
+        where (customer, id) > (${parameter(1, 'bigint')}, ${parameter(2, 'uuid')})
+        order by customer, id limit ${rowsMax})`
+      const text = `
+        select unmasked.customer, cast(unmasked.id as text) as id, ${isUnpaired(resource, dialect)} as is_lost,
+          ${customerId(dialect, 'unmasked.customer')} as customer_id
+        from ${from} as unmasked order by unmasked.customer, unmasked.id`
+      const values = [after?.customer ?? 0n, after?.id ?? nilUuid]
+      return (await rows({ text, values })).map((row) => ({
+        customer: whole(row, 'customer'),
+        id: String(row.id),
         // A damaged row may have the number of no customer.
         customerId: optionalText(row, 'customer_id') ?? '',
-        id: String(row.id),
+        isLost: isTrue(row.is_lost),
       }))
     },
   }
 }
+
+export type UnmaskedRow = {
+  readonly customer: bigint
+  readonly id: string
+  readonly customerId: string
+  readonly isLost: boolean
+}
+
+const nilUuid = '00000000-0000-0000-0000-000000000000'
 
 /** Selects rows of a kind with everything stored of each, and the unmasked record beside it. */
 function rowsQuery(resource: Resource, dialect: Dialect, tail: string): string {
@@ -137,22 +161,23 @@ function rowsQuery(resource: Resource, dialect: Dialect, tail: string): string {
   return `
     select ${customerId(dialect, 'record.customer')} as customer_id,
       record.customer, ${listedId.of('record')} as id, record.deleted, record.position, record.body,
-      record.checksum, record.deleted_at, record.updated_at, record.source_version,
+      record.checksum, record.deleted_at, record.updated_at, record.source_version, ${keptColumns},
       ${[...members, ...(isApart ? unmasked : [])].join(', ')}
     from ${tableName(resource.table)} as record ${fullOfRecord(resource, dialect).join}
+    left join ${tableName('revision')} as known
+      on known.customer = record.customer and known.kind = '${resource.kind}'
     ${tail}`
 }
 
-/**
- * Selects the ids of unmasked records, of a kind with a mask, whose masked record is missing.
- * SQLite would seek it among all records of its customer; a sum has no index.
- */
+/** Selects the ids of unmasked records, of a kind with a mask, whose masked record is missing. */
 export const unpairedQuery = (resource: Resource, dialect: Dialect): string => `
-  select unmasked.id, ${customerId(dialect, 'unmasked.customer')} as customer_id
-  from ${dialect.tableName(fullTable(resource))} as unmasked
-  where not exists (select 1 from ${dialect.tableName(resource.table)} as record
-    where record.customer + 0 = unmasked.customer
-      and ${dialect.listedId.is('record', 'unmasked.id')})`
+  select unmasked.id from ${dialect.tableName(fullTable(resource))} as unmasked
+  where ${isUnpaired(resource, dialect)}`
+
+/** SQLite would seek the masked record among all of its customer; a sum has no index. */
+const isUnpaired = (resource: Resource, { tableName, listedId }: Dialect): string => `
+  not exists (select 1 from ${tableName(resource.table)} as record
+    where record.customer + 0 = unmasked.customer and ${listedId.is('record', 'unmasked.id')})`
 
 /** Reads a row of these queries. Asserts no type, because a damaged row may hold any value. */
 async function readStoredRow(
@@ -177,6 +202,7 @@ async function readStoredRow(
     deletedAt: wholeOrNull(row.deleted_at),
     updatedAt: wholeOrNull(row.updated_at),
     sourceVersion: wholeOrNull(row.source_version),
+    kept: readKept(row),
   }
 }
 
@@ -217,6 +243,8 @@ const wholeOrNull = (value: unknown): bigint | null => (typeof value === 'bigint
 /** Nobody can tell whether such a record is deleted. */
 export const DELETION_UNSURE = 'the mark and the time of its deletion differ'
 
+export const FULL_MISSING = 'the full record is missing'
+
 /** What is wrong with a row by itself, without a rendering of its record. Quotes no value. */
 export function rowFaults({ mask }: Resource, row: StoredRow): string[] {
   const { listed, unmasked, deleted } = row
@@ -227,7 +255,7 @@ export function rowFaults({ mask }: Resource, row: StoredRow): string[] {
   }
   if (deleted !== (row.deletedAt !== null)) faults.push(DELETION_UNSURE)
   if (!isMasked) return faults
-  if (unmasked == null) return [...faults, 'the full record is missing']
+  if (unmasked == null) return [...faults, FULL_MISSING]
   if (unmasked.deleted !== deleted) faults.push('only one of its two rows is deleted')
   if (unmasked.fault !== undefined) faults.push(unmasked.fault)
   return faults

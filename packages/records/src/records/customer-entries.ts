@@ -39,11 +39,10 @@ export type CustomerPage = {
   readonly next: CustomerPlace | undefined
 }
 
-/** A kept count that is not the number of records. */
-export type WrongCount = {
+/** How many records of a customer and a kind are deleted or withdrawn. */
+type DeletedCount = {
   readonly customerId: string
   readonly kind: string
-  readonly kept: number
   readonly counted: number
 }
 
@@ -59,9 +58,5 @@ export type CustomerRegister = {
   /** Gives a customer a name, or takes it away. False if nothing is kept of the customer. */
   rename(customerId: string, name: string | undefined): Promise<boolean>
   /** Counts what is stored of some customers and deleted or withdrawn, by kind. Reads all of it. */
-  countDeleted(
-    customerIds: readonly string[],
-  ): Promise<readonly Pick<WrongCount, 'customerId' | 'kind' | 'counted'>[]>
-  /** Counts all records of one customer. Returns the kept counts that differ, or corrects them. */
-  recount(customerId: string, corrects: boolean): Promise<readonly WrongCount[]>
+  countDeleted(customerIds: readonly string[]): Promise<readonly DeletedCount[]>
 }

@@ -12,7 +12,7 @@ import type { ReadinessCheck } from './health.ts'
 
 type ReadinessDeps = {
   readonly store: Pick<Store, 'ping' | 'servers'> & {
-    readonly damage: Pick<Store['damage'], 'found'>
+    readonly damage: Pick<Store['damage'], 'counts'>
   }
   /** The files of the embedded store. */
   readonly watch?: StoreWatch | undefined
@@ -42,7 +42,8 @@ export function readinessChecks(deps: ReadinessDeps): ReadinessCheck[] {
     {
       name: 'integrity',
       check: async () => {
-        const damaged = store.damage.found().length
+        const counts = [...store.damage.counts().values()]
+        const damaged = counts.reduce((sum, count) => sum + count, 0)
         if (damaged === 0) return undefined
         return { status: 'degraded', damaged, reason: `${counted(damaged, 'record')} damaged` }
       },

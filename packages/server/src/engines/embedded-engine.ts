@@ -13,7 +13,6 @@ import {
   openEmbeddedStores,
   openSqliteAuditReader,
   requireFiles,
-  sharedIn,
   storePaths,
 } from '@bursar/sqlite'
 import type { Migration, StoreEngine } from './store-engine.ts'
@@ -87,7 +86,6 @@ export function embeddedEngine(sources: StoreDeps): StoreEngine {
         const records = await checkRecords(stores.records().operator.rows)
         return { faults: faults.flat(), records }
       }),
-    sharedValues: async () => await sharedIn(paths.records),
     compact: async ({ isOnline }) => {
       requireFiles(paths)
       if (!isOnline) {

@@ -7,7 +7,6 @@ import {
   openServicePostgres,
   poolerSettings,
   postgresChecks,
-  sharedInPostgres,
   withOwnedAudit,
 } from '@bursar/postgres'
 import { keySources, type StoreDeps } from '@bursar/records'
@@ -49,7 +48,6 @@ export function postgresEngine(sources: StoreDeps): StoreEngine {
         } as const
         return checkPostgres(addresses, { clock, sealing }, checkRecords)
       }),
-    sharedValues: () => sharedInPostgres(addresses),
     compact: () => compactPostgres(addresses),
     checks: async () => postgresChecks({ config, clock }),
     withAudit: (work) =>

@@ -1,6 +1,6 @@
 import type { Check, Keyring } from '@bursar/base'
 import type { Roles } from '@bursar/postgres'
-import type { AuditLog, AuditReader, SharedValues, StoredRows, Stores } from '@bursar/records'
+import type { AuditLog, AuditReader, StoredRows, Stores } from '@bursar/records'
 
 /** What an engine does with the store of a configuration. */
 export type StoreEngine = {
@@ -19,8 +19,6 @@ export type StoreEngine = {
   migrate(migration: Migration): Promise<readonly string[]>
   /** Checks the schema and what holds the tables. Passes the stored records to `checkRecords`. */
   check<T>(checkRecords: CheckRecords<T>): Promise<CheckedStore<T>>
-  /** Values that records of several customers have. */
-  sharedValues(): Promise<SharedValues>
   /**
    * Writes files or tables anew, so that no deleted byte is left in them. A server on the embedded
    * store cannot write meanwhile, so it must be allowed with `isOnline`. Returns the bytes before

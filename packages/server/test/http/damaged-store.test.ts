@@ -57,7 +57,7 @@ test('a damaged record leaves the store ready, and all but itself answered', asy
     db.exec('update fiat_account set checksum = checksum + 1')
   })
   const { damage } = service.parts.store
-  await until(() => damage.found().length > 0)
+  await until(() => damage.counts().size > 0)
   const { status, body } = await callUrl(`${service.operatorUrl}/readyz`, {})
   assert.equal(status, 200)
   const { reason, damaged, ...integrity } = body.checks.integrity

@@ -1,79 +1,51 @@
-import { type Background, baseLimits, type Logger, limitsOf, systemTime } from '@bursar/base'
+import { type Background, type Logger, startWalk } from '@bursar/base'
 import { StoreCorrupted } from '@bursar/records'
-import type { FileCheck } from './file-check.ts'
-
-const limits = limitsOf({
-  /** Pause after a check of all tables, as a multiple of its time: 1 % of a core. */
-  tableCheckRestTimes: 100,
-})
+import { openFurther } from '../database.ts'
+import { compareTables } from './compare-tables.ts'
 
 export type DamageWatch = {
-  /** Which file is damaged, as a sentence that says what to do. It stays until a restart. */
+  /** What is damaged, as a sentence that says what to do. It stays until a restart. */
   fault(): string | undefined
-  /** Has the files checked if the error of a request says that SQLite found damage. */
+  /** Notes the error of a request if it says that SQLite found damage. */
   noteFailure(error: unknown): void
-  stop(): Promise<void>
+  stop(): void
 }
 
 type DamageWatchDeps = {
   /** The files that are open. */
   readonly paths: () => readonly string[]
-  readonly check: FileCheck
   readonly log: Logger
   readonly background: Background
 }
 
 /**
- * Checks the files of a store now and then, because a damaged index hides records without an error,
- * and soon after SQLite has reported damage itself.
+ * Compares the tables of the files with their indexes in the background. What that finds, or SQLite
+ * reports to a request, is damage at once: nothing that the store answers can be relied on.
  */
-export function watchDamage({ paths, check, log, background }: DamageWatchDeps): DamageWatch {
+export function watchDamage({ paths, log, background }: DamageWatchDeps): DamageWatch {
   let fault: string | undefined
-  let isSuspected = false
-  let suspectableAt = Number.NEGATIVE_INFINITY
-  let isStopped = false
-  const checkAll = async () => {
-    const startedAt = systemTime.elapsedMs()
-    const wasSuspected = isSuspected
-    isSuspected = false
-    let isFailed = false
-    try {
-      for (const path of paths()) fault ??= await confirmedFault(check, path)
-      if (fault === undefined && wasSuspected) log.warn(UNCONFIRMED)
-    } catch (error) {
-      isFailed = true
-      if (!isStopped) log.warn({ err: error }, 'the tables of the store cannot be checked')
-    }
-    const tookMs = systemTime.elapsedMs() - startedAt
-    const pauseMs = Math.max(baseLimits.scanRoundRestMs, limits.tableCheckRestTimes * tookMs)
-    return { pauseMs, isFailed }
+  const note = (path: string, { message }: StoreCorrupted) => {
+    fault ??= `${path} is damaged: ${message}; stop this server, and restore a backup with \`bursar restore FILE --replace\``
   }
-  const checking = background.start('check-tables', checkAll, { firstMs: baseLimits.damageLookMs })
+  async function* compareFile(path: string): AsyncIterable<undefined> {
+    using db = openFurther(path)
+    try {
+      yield* compareTables(db)
+    } catch (error) {
+      if (!(error instanceof StoreCorrupted)) throw error
+      note(path, error)
+    }
+  }
+  const { stop } = startWalk(background, 'check-tables', {
+    parts: () => paths().map((path) => () => compareFile(path)),
+    take: () => {},
+    failed: (err) => log.warn({ err }, 'the tables of the store cannot be compared'),
+  })
   return {
     fault: () => fault,
     noteFailure: (error) => {
-      const now = systemTime.elapsedMs()
-      if (!(error instanceof StoreCorrupted) || now < suspectableAt) return
-      suspectableAt = now + baseLimits.scanRoundRestMs
-      isSuspected = true
-      void checking.runSoon()
+      if (error instanceof StoreCorrupted) note(paths().join(' or '), error)
     },
-    stop: async () => {
-      isStopped = true
-      checking.stop()
-      await check.stop()
-    },
+    stop,
   }
 }
-
-/** A fault in the memory of one connection is none of the file, so a second check confirms it. */
-async function confirmedFault(check: FileCheck, path: string): Promise<string | undefined> {
-  const fault = (await check.run(path)) && (await check.run(path))
-  return (
-    fault &&
-    `${path} is damaged: ${fault}; stop this server, and restore a backup with \`bursar restore FILE --replace\``
-  )
-}
-
-const UNCONFIRMED =
-  'SQLite reported damage that a check over a fresh connection did not find; restart this server if it is reported again'

@@ -1,12 +1,7 @@
 import { existsSync, statSync } from 'node:fs'
-import { DatabaseSync } from 'node:sqlite'
 import { type Check, commandHint, type Finding, isOpenToOthers, refusalOf } from '@bursar/base'
-import { resources } from '@bursar/contract'
-import { findShared, recordsLimits, type SharedValues, sharedFindings } from '@bursar/records'
 import { requireUsable } from '../database.ts'
-import { dialect } from '../dialect.ts'
-import { appliedSteps, lackedSteps } from '../migrate.ts'
-import { openReads } from '../session.ts'
+import { lackedSteps } from '../migrate.ts'
 import { filesOf, keyFileBeside, requireFiles, type StorePaths } from './require-files.ts'
 
 /** Checks the files of the embedded store for `doctor`. Changes nothing. */
@@ -14,7 +9,6 @@ export const embeddedChecks = (paths: StorePaths): readonly Check[] => [
   { name: 'store', find: () => refusalOf(() => requireFiles(paths)) },
   { name: 'schema', find: () => schemaFindings(paths) },
   { name: 'files', find: () => fileFindings(paths) },
-  { name: 'addresses', find: () => addressFindings(paths) },
 ]
 
 async function schemaFindings({ records, credentials }: StorePaths): Promise<readonly Finding[]> {
@@ -32,19 +26,6 @@ async function schemaFindings({ records, credentials }: StorePaths): Promise<rea
     fix: `stop its server, then run ${commandHint('migrate')}`,
   }
   return [...refused, finding]
-}
-
-/** Reads records as they are, in a file of any version. The other checks report one that fails. */
-async function addressFindings({ records }: StorePaths): Promise<readonly Finding[]> {
-  const open = await refusalOf(() => requireUsable(records))
-  if (!existsSync(records) || open.length > 0 || appliedSteps(records).length === 0) return []
-  return sharedFindings(await sharedIn(records))
-}
-
-/** Values that records of several customers in a file have. */
-export async function sharedIn(path: string): Promise<SharedValues> {
-  using db = new DatabaseSync(path, { timeout: recordsLimits.storeLockWaitMs })
-  return await findShared(openReads(db), dialect, resources)
 }
 
 /** Where root owns the folder, as with `fsGroup`, this process writes by the right of its group. */

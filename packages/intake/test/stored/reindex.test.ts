@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { resources } from '@bursar/contract'
-import { describeStore } from '../../../test/support/describe-store.ts'
-import { rules } from '../../../test/support/record-store.ts'
+import { describeStore } from '../../../../test/support/describe-store.ts'
+import { rules } from '../../../../test/support/record-store.ts'
 import {
   aDepositAddress,
   aFiatAccount,
   anId,
   aStatement,
   someDepositInstructions,
-} from '../../../test/support/records.ts'
-import { checkStored } from '../src/check-stored.ts'
-import { reindexKind } from '../src/reindex.ts'
+} from '../../../../test/support/records.ts'
+import { checkStored } from '../../src/stored/check-stored.ts'
+import { reindexKind } from '../../src/stored/reindex.ts'
 
 const tested = describeStore()
 
@@ -65,7 +65,7 @@ const changes: readonly (readonly [sql: string, says: RegExp])[] = [
   ],
   [
     `delete from bursar.unique_claim where kind = 'fiat-accounts' and value = '${anId(1)}'`,
-    /^fiat-accounts: a value of id of customer "acme" is not claimed, so another customer may get/,
+    /^fiat-accounts \S+ of customer "acme": its value of id is not claimed, so another customer may/,
   ],
 ]
 
@@ -130,7 +130,7 @@ describe('reindex', () => {
     const { differences } = await reindex(true)
     const contested = differences.filter(({ left }) => left !== undefined)
     assert.equal(contested.length, 2)
-    assert.match(String(contested[0]?.what), /not claimed, and records of two customers have it$/)
+    assert.match(String(contested[0]?.what), /not claimed, and another customer has it too$/)
     const claims = await tested.ask(
       `select count(*) from bursar.unique_claim where member = 'ETHEREUM'`,
     )

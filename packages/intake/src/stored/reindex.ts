@@ -2,14 +2,15 @@ import type { RecordRules, Resource } from '@bursar/contract'
 import {
   DELETION_UNSURE,
   type DerivedFault,
+  recordsLimits,
   type Store,
   StoreDamaged,
-  shownId,
 } from '@bursar/records'
-import { recordCheck } from './check.ts'
-import { compareKind, describeAll, faultsOfRow, type RecordFaults } from './check-stored.ts'
-import { parseEntry } from './entry.ts'
-import { readRecord } from './read-record.ts'
+import { recordCheck } from '../check.ts'
+import { parseEntry } from '../entry.ts'
+import { readRecord } from '../read-record.ts'
+import { compareKind, faultsOfRow, type RecordFaults } from './compare-kind.ts'
+import { cannotReadOn, describeAll, describeDamaged } from './describe-faults.ts'
 
 /** What differs in a part of the store, and how much of it was written again. */
 export type ReindexedPart = {
@@ -31,24 +32,36 @@ type Deps = {
  * ended at any time, run again and run beside a server: a record is stored by the rules of a PUT,
  * unless somebody has changed it meanwhile.
  */
-export async function* reindexKind(
+export async function* reindexKind(resource: Resource, deps: Deps): AsyncIterable<ReindexedPart> {
+  try {
+    yield* reindexParts(resource, deps)
+  } catch (error) {
+    if (!(error instanceof StoreDamaged)) throw error
+    const difference = { what: cannotReadOn(resource.kind, error), left: UNREADABLE }
+    yield { records: 0, written: 0, differences: [difference] }
+  }
+}
+
+async function* reindexParts(
   resource: Resource,
   { operator, rules, writes }: Deps,
 ): AsyncIterable<ReindexedPart> {
   const restore = restoring(resource, operator, rules)
+  /** Customers of damaged records that stay as they are. With too many, each may be one. */
+  const unsure = new Set<string>()
+  const isUnsure = (customerId: string) =>
+    unsure.has(customerId) || unsure.size === recordsLimits.faultsReportedMax
   for await (const { records, damaged, derived } of compareKind(resource, operator.rows)) {
     const differences: { what: string; left?: string }[] = []
     let written = 0
-    /** Customers of damaged records that stay as they are. */
-    const unsure = new Set<string>()
     for (const record of damaged) {
-      const what = `${record.kind} ${shownId(record.id)}: ${record.faults.join(', ')}`
+      const what = describeDamaged(record)
       const left = writes ? await restore(record) : undefined
       if (writes && left === undefined) written += 1
-      if (left !== undefined) unsure.add(record.customerId)
+      if (left !== undefined && !isUnsure(record.customerId)) unsure.add(record.customerId)
       differences.push({ what, ...(left !== undefined && { left }) })
     }
-    const byReason = Map.groupBy(derived, (fault) => reasonToLeave(fault, unsure))
+    const byReason = Map.groupBy(derived, (fault) => reasonToLeave(fault, isUnsure))
     if (writes) {
       const others = byReason.get(undefined) ?? []
       await operator.rewrite(resource, others)
@@ -63,10 +76,14 @@ export async function* reindexKind(
 }
 
 /** A damaged record must keep its id, memo and address: no claim is ended, and none is guessed. */
-function reasonToLeave(fault: DerivedFault, unsure: ReadonlySet<string>): string | undefined {
+function reasonToLeave(
+  fault: DerivedFault,
+  isUnsure: (customerId: string) => boolean,
+): string | undefined {
   if (fault.fault === 'contested') return CONTESTED
   if (fault.fault === 'claimed without a record') return UNFOUNDED
-  return fault.fault === 'unclaimed' && unsure.has(fault.customerId) ? AGAIN : undefined
+  const dependsOnOthers = fault.fault === 'unclaimed' || fault.fault === 'miscounted'
+  return dependsOnOthers && isUnsure(fault.customerId) ? AGAIN : undefined
 }
 
 /** Stores a record again from its full form. Returns why it did not. */
@@ -109,5 +126,6 @@ function restoring(
 
 const UNFOUNDED = 'store it for the customer whose it is, with --take-over or take_over=true'
 const AGAIN = 'mend the records of the customer first, then run reindex again'
+const UNREADABLE = 'mend what it names, or restore a backup, then run reindex again'
 const CONTESTED = 'take it out of the record that is wrong, or withdraw that record'
 const NOT_READ = 'its full record cannot be read; import it again, or restore a backup'

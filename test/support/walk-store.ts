@@ -1,0 +1,39 @@
+import { type Background, openLog } from '@bursar/base'
+import { startRecordWalk } from '@bursar/intake'
+import type { Store } from '@bursar/records'
+
+/** A walk over the records of a store whose steps follow each other without a pause. */
+export function openWalk({ damage }: Pick<Store, 'damage'>) {
+  const said: string[] = []
+  const failures: unknown[] = []
+  let isOver = false
+  let step: Parameters<Background['start']>[1] = async () => {}
+  const log = Object.assign(openLog('silent'), {
+    error: ({ what }: { what: string }) => void said.push(what),
+    warn: ({ err }: { err: unknown }) => void failures.push(err),
+  })
+  const background: Background = {
+    start: (_name, run) => {
+      step = run
+      return { runSoon: async () => {}, stop: () => {} }
+    },
+    states: () => [],
+  }
+  const noted = {
+    ...damage,
+    endWalk: () => {
+      damage.endWalk()
+      isOver = true
+    },
+  }
+  startRecordWalk({ damage: noted, log, background })
+  return {
+    /** What the walk has logged, and its failures, since the start. */
+    said,
+    failures,
+    step: () => step(),
+    async round(): Promise<void> {
+      for (isOver = false; !isOver; ) await step()
+    },
+  }
+}
