@@ -1,3 +1,4 @@
+import { performance } from 'node:perf_hooks'
 import type { Background, JobName } from './background.ts'
 import { limitsOf } from './declare-limits.ts'
 import { baseLimits } from './limits.ts'
@@ -5,9 +6,11 @@ import type { Repeater } from './schedule.ts'
 import { systemTime } from './time.ts'
 
 const limits = limitsOf({
-  /** The least pause between two steps, and its multiple of the time of a step: 3 % of a core. */
+  /** The least pause between two steps. */
   walkRestMs: 20,
-  walkRestTimes: 32,
+  /** Its multiple of the time of a step: a tenth of a core, and 1.5 % while requests come. */
+  walkRestTimes: 9,
+  walkBusyRestTimes: 64,
   /** Pause after a step that failed, such as one that found a whole table locked. */
   walkFailedRestMs: 60_000,
 })
@@ -19,17 +22,24 @@ type Walk<Found> = {
   readonly endRound?: () => void
   /** Reports the first failure since a round without one. */
   readonly failed: (error: unknown) => void
+  /** Whether the process has had much else to do since the last step. */
+  readonly isBusy?: () => boolean
 }
+
+/** The part of the time in which the event loop of a process with few requests works. */
+const BUSY = 0.2
 
 /**
  * Reads the whole store in the background, round after round. A part that fails is left for this
- * round. It never takes more of a core than leaves requests their rate.
+ * round. It yields to requests, so that they keep their rate.
  */
 export function startWalk<Found>(
   background: Background,
   name: JobName,
-  { parts, take, endRound, failed }: Walk<Found>,
+  { parts, take, endRound, failed, ...given }: Walk<Found>,
 ): Repeater {
+  const loop = watchLoop()
+  const { isBusy = loop.isBusy } = given
   let left: (() => AsyncIterable<Found>)[] | undefined
   let part: AsyncIterator<Found> | undefined
   let [isStopped, isTold, hasFailed] = [false, false, false]
@@ -49,18 +59,20 @@ export function startWalk<Found>(
     return false
   }
   const run = async () => {
+    const times = isBusy() ? limits.walkBusyRestTimes : limits.walkRestTimes
     const startedAt = systemTime.elapsedMs()
     try {
       const isRoundOver = await step()
       const restMs = isRoundOver ? baseLimits.walkRoundRestMs : limits.walkRestMs
-      const took = systemTime.elapsedMs() - startedAt
-      return { pauseMs: Math.max(restMs, limits.walkRestTimes * took) }
+      return { pauseMs: Math.max(restMs, times * (systemTime.elapsedMs() - startedAt)) }
     } catch (error) {
       part = undefined
       hasFailed = true
       if (!isStopped && !isTold) failed(error)
       isTold = true
       return { pauseMs: limits.walkFailedRestMs, isFailed: true }
+    } finally {
+      loop.begin()
     }
   }
   const { runSoon, stop } = background.start(name, run, { firstMs: baseLimits.walkFirstMs })
@@ -71,5 +83,16 @@ export function startWalk<Found>(
       stop()
       void part?.return?.()
     },
+  }
+}
+
+/** Whether the event loop has worked for much of the time since it began to count. */
+function watchLoop() {
+  let begun = performance.eventLoopUtilization()
+  return {
+    begin() {
+      begun = performance.eventLoopUtilization()
+    },
+    isBusy: () => performance.eventLoopUtilization(begun).utilization > BUSY,
   }
 }

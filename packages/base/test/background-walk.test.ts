@@ -9,7 +9,12 @@ import { limitNamed } from '../src/declare-limits.ts'
 type Step = { readonly fails?: boolean; readonly tookMs?: number }
 
 /** Walks for so long over two parts. The steps end as told, and later parts have one each. */
-async function walked(forMs: number, first: readonly Step[], second: readonly Step[] = [{}]) {
+async function walked(
+  forMs: number,
+  first: readonly Step[],
+  second: readonly Step[] = [{}],
+  isBusy = true,
+) {
   using time = takeTime()
   const begunAt = time.elapsedMs()
   const steps: [part: number, atMs: number][] = []
@@ -32,6 +37,7 @@ async function walked(forMs: number, first: readonly Step[], second: readonly St
   const { stop } = startWalk(openBackground(), 'compare-records', {
     parts: () => [() => part(0), () => part(1)],
     take: () => {},
+    isBusy: () => isBusy,
     endRound: () => {
       rounds += 1
     },
@@ -72,8 +78,13 @@ describe('a walk', () => {
 
   test('rests after a step in proportion to its time', async () => {
     const took = 50
-    const { steps } = await walked(5000, [{ tookMs: took }, {}])
-    assert.equal(steps[1]?.[1], 1000 + took + took * limitNamed('walkRestTimes'))
+    for (const [isBusy, times] of [
+      [true, limitNamed('walkBusyRestTimes')],
+      [false, limitNamed('walkRestTimes')],
+    ] as const) {
+      const { steps } = await walked(5000, [{ tookMs: took }, {}], [{}], isBusy)
+      assert.equal(steps[1]?.[1], 1000 + took + took * times)
+    }
   })
 
   test('closes what it reads when it is stopped', async () => {

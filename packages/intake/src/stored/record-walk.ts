@@ -5,8 +5,8 @@ import { type ComparedPart, compareKind, compareOwners } from './compare-kind.ts
 import { describeAll, describeDamaged } from './describe-faults.ts'
 
 const limits = limitsOf({
-  /** Records of one step, in which no request is served: some milliseconds. */
-  walkRows: 16,
+  /** Records of one step, in which no request is served: two milliseconds. */
+  walkRows: 8,
   /** Differences that are logged. With more, `bursar reindex` is the answer. */
   walkReportedMax: 100,
 })
