@@ -1,6 +1,7 @@
 import { type Background, openLog } from '@bursar/base'
 import { startRecordWalk } from '@bursar/intake'
 import type { Store } from '@bursar/records'
+import { turn } from './until.ts'
 
 /** A walk over the records of a store whose steps follow each other without a pause. */
 export function openWalk({ damage }: Pick<Store, 'damage'>) {
@@ -10,7 +11,10 @@ export function openWalk({ damage }: Pick<Store, 'damage'>) {
   let step: Parameters<Background['start']>[1] = async () => {}
   const log = Object.assign(openLog('silent'), {
     error: ({ what }: { what: string }) => void said.push(what),
-    warn: ({ err }: { err: unknown }) => void failures.push(err),
+    warn: ({ err, what }: { err?: unknown; what?: string }) => {
+      if (what === undefined) failures.push(err)
+      else said.push(what)
+    },
   })
   const background: Background = {
     start: (_name, run) => {
@@ -21,8 +25,8 @@ export function openWalk({ damage }: Pick<Store, 'damage'>) {
   }
   const noted = {
     ...damage,
-    endWalk: () => {
-      damage.endWalk()
+    endWalk: (isWhole: boolean) => {
+      damage.endWalk(isWhole)
       isOver = true
     },
   }
@@ -33,7 +37,11 @@ export function openWalk({ damage }: Pick<Store, 'damage'>) {
     failures,
     step: () => step(),
     async round(): Promise<void> {
-      for (isOver = false; !isOver; ) await step()
+      for (isOver = false; !isOver; ) {
+        await step()
+        // On the embedded store nothing else has its turn meanwhile.
+        await turn()
+      }
     },
   }
 }

@@ -2,10 +2,13 @@ import { performance } from 'node:perf_hooks'
 import type { Background, JobName } from './background.ts'
 import { limitsOf } from './declare-limits.ts'
 import { baseLimits } from './limits.ts'
-import type { Repeater } from './schedule.ts'
 import { systemTime } from './time.ts'
 
 const limits = limitsOf({
+  /** Rows of one step, in which no request is served: two milliseconds. */
+  walkRows: 8,
+  /** After a longer step, as from a slow disk, the next ones read less. */
+  walkStepMsMax: 5,
   /** The least pause between two steps. */
   walkRestMs: 20,
   /** Its multiple of the time of a step: a tenth of a core, and 1.5 % while requests come. */
@@ -16,10 +19,11 @@ const limits = limitsOf({
 })
 
 type Walk<Found> = {
-  /** What is read one after the other, a bounded step at a time. */
-  readonly parts: () => readonly (() => AsyncIterable<Found>)[]
+  /** What is read one after the other, a step at a time, of at most so many rows. */
+  readonly parts: (rowsMax: () => number) => readonly (() => AsyncIterable<Found>)[]
   readonly take: (found: Found) => void
-  readonly endRound?: () => void
+  /** `isWhole`: no part has failed. */
+  readonly endRound?: (isWhole: boolean) => void
   /** Reports the first failure since a round without one. */
   readonly failed: (error: unknown) => void
   /** Whether the process has had much else to do since the last step. */
@@ -31,26 +35,27 @@ const BUSY = 0.2
 
 /**
  * Reads the whole store in the background, round after round. A part that fails is left for this
- * round. It yields to requests, so that they keep their rate.
+ * round. It yields to requests, so that they keep their rate. Returns what ends it.
  */
 export function startWalk<Found>(
   background: Background,
   name: JobName,
   { parts, take, endRound, failed, ...given }: Walk<Found>,
-): Repeater {
+): () => Promise<void> {
   const loop = watchLoop()
   const { isBusy = loop.isBusy } = given
   let left: (() => AsyncIterable<Found>)[] | undefined
   let part: AsyncIterator<Found> | undefined
   let [isStopped, isTold, hasFailed] = [false, false, false]
+  let rows = limits.walkRows
   /** True at the end of a round. */
   const step = async (): Promise<boolean> => {
-    left ??= [...parts()]
+    left ??= [...parts(() => rows)]
     part ??= left.shift()?.()[Symbol.asyncIterator]()
     if (part === undefined) {
       if (!hasFailed) isTold = false
+      endRound?.(!hasFailed)
       ;[left, hasFailed] = [undefined, false]
-      endRound?.()
       return true
     }
     const { done, value } = await part.next()
@@ -64,7 +69,10 @@ export function startWalk<Found>(
     try {
       const isRoundOver = await step()
       const restMs = isRoundOver ? baseLimits.walkRoundRestMs : limits.walkRestMs
-      return { pauseMs: Math.max(restMs, times * (systemTime.elapsedMs() - startedAt)) }
+      const tookMs = systemTime.elapsedMs() - startedAt
+      if (tookMs > limits.walkStepMsMax) rows = Math.max(1, rows >> 1)
+      else rows = Math.min(limits.walkRows, rows + 1)
+      return { pauseMs: Math.max(restMs, times * tookMs) }
     } catch (error) {
       part = undefined
       hasFailed = true
@@ -75,14 +83,11 @@ export function startWalk<Found>(
       loop.begin()
     }
   }
-  const { runSoon, stop } = background.start(name, run, { firstMs: baseLimits.walkFirstMs })
-  return {
-    runSoon,
-    stop: () => {
-      isStopped = true
-      stop()
-      void part?.return?.()
-    },
+  const { stop } = background.start(name, run, { firstMs: baseLimits.walkFirstMs })
+  return async () => {
+    isStopped = true
+    stop()
+    await part?.return?.()
   }
 }
 

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { turn } from '../../../test/support/until.ts'
 import { takeTime } from '../../../test/support/virtual-time.ts'
 import { openBackground } from '../src/background.ts'
 import { startWalk } from '../src/background-walk.ts'
@@ -34,7 +33,7 @@ async function walked(
       ended += 1
     }
   }
-  const { stop } = startWalk(openBackground(), 'compare-records', {
+  const stop = startWalk(openBackground(), 'compare-records', {
     parts: () => [() => part(0), () => part(1)],
     take: () => {},
     isBusy: () => isBusy,
@@ -44,9 +43,8 @@ async function walked(
     failed: (error) => void failures.push(String(error)),
   })
   await time.advance(forMs)
-  stop()
+  await stop()
   assert.equal(time.waiting(), 0)
-  await turn()
   return { steps, failures, rounds, begun: steps.filter(([, at]) => at >= 0).length, ended }
 }
 

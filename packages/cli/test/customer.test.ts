@@ -20,6 +20,7 @@ import { aDepositAddress, aFiatAccount, anId } from '../../../test/support/recor
 import { type Ran, runBursar } from '../../../test/support/run-bursar.ts'
 import { hourMs, untilHolds } from '../../../test/support/until.ts'
 import { takeTime } from '../../../test/support/virtual-time.ts'
+import { openWalk } from '../../../test/support/walk-store.ts'
 import { fiatAccount } from '../../contract/src/resources/fiat-account.ts'
 import { askAt } from '../../records/test/support/postgres-world.ts'
 import { type ErasureDeps, eraseCustomer } from '../src/customer/run-erasure.ts'
@@ -443,7 +444,9 @@ describe('beside a running server', () => {
     assert.equal((await service.call('/v2/transfer/deposit-addresses', { token })).status, 401)
     assert.ok(erased.removed.records > 0 && erased.removed.clients > 0)
     assert.deepEqual(await lists(), before)
-    assert.equal(service.parts.store.damage.counts().size, 0)
+    const walk = openWalk(service.parts.store)
+    await walk.round()
+    assert.deepEqual(walk.said, [])
 
     const owner = place.superuserUrl ?? place.commandUrl
     if (place.superuserUrl === undefined) {

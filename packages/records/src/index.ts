@@ -74,6 +74,7 @@ export type { ReadBody, ReadRecords } from './integrity/intact-records.ts'
 export {
   comesAfter,
   DELETION_UNSURE,
+  MASKED_MISSING,
   rowFaults,
   type StoredRow,
   type StoredRows,

@@ -45,8 +45,6 @@ export const recordsLimits = limitsOf({
   getsPerStatementMax: 100,
   getStatementsMax: 2,
   getsWaitingMax: 5000,
-  /** Stored values that a comparison reads in one transaction. */
-  valuesComparedTogether: 20_000,
   /** An import ends at this many faults of form. It counts all conflicts, and lists as many. */
   faultsReportedMax: 1000,
 })

@@ -7,7 +7,7 @@ import { openRename } from './customers/rename-customer.ts'
 import type { Dialect } from './dialect.ts'
 import { openEraser } from './erasure/erase-records.ts'
 import { type ImportLock, openImports, type WaitingTransact } from './imports/open-imports.ts'
-import { intactRecords, type ReadRecords } from './integrity/intact-records.ts'
+import { intactRecords, openIsTorn, type ReadRecords } from './integrity/intact-records.ts'
 import { openKnownDamage } from './integrity/known-damage.ts'
 import { openOwners } from './integrity/owners.ts'
 import { openRewriter } from './integrity/rewrite-derived.ts'
@@ -141,7 +141,13 @@ export function openRecords(
   }
   return {
     customers: {
-      ...intactRecords(sessions.customers, damage, seals, owners),
+      ...intactRecords(
+        sessions.customers,
+        damage,
+        seals,
+        owners,
+        openIsTorn(sessions.ofTenant, dialect),
+      ),
       ...openTenantPast({ ...sessions, requireOwner: owners.require }),
       changes,
     },

@@ -78,7 +78,7 @@ export function openEmbeddedStores(sources: SealedDeps, mode: EmbeddedMode): Ope
     watch,
     confirmIntact: files.confirm,
     close: async () => {
-      watch?.stop()
+      await watch?.stop()
       await reads.close()
       await audit.close()
       await sandbox.close()

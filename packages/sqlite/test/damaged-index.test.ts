@@ -170,7 +170,7 @@ function opened(path: string): Store | undefined {
 async function isFound(path: string): Promise<boolean> {
   try {
     using db = new DatabaseSync(path)
-    await Array.fromAsync(compareTables(db))
+    await Array.fromAsync(compareTables(db, () => 8))
     return false
   } catch (error) {
     if (!(error instanceof StoreCorrupted)) throw error

@@ -41,6 +41,9 @@ export const recordsCheck = ({ resources, using }: RecordsDeps): Check => ({
     }),
 })
 
+/** Differences that `doctor` shows. */
+const SHOWN = 10
+
 const damagedFindings = (faults: readonly string[]): readonly Finding[] =>
   [...Map.groupBy(faults, (fault) => fault)].map(([fault, { length }]) => ({
     what: `${counted(length, 'stored record')} ${length === 1 ? 'is' : 'are'} damaged: ${fault}`,
@@ -48,12 +51,12 @@ const damagedFindings = (faults: readonly string[]): readonly Finding[] =>
     fix: `run ${commandHint('reindex')}, which names every such record, and stores those again whose full record opens with --yes; import the others again, or restore a backup`,
   }))
 
-const derivedFindings = ([first, ...rest]: readonly string[]): readonly Finding[] =>
-  first === undefined
+const derivedFindings = (lines: readonly string[]): readonly Finding[] =>
+  lines.length === 0
     ? []
     : [
         {
-          what: `${counted(rest.length + 1, 'difference')} between records and what is derived from them, such as: ${first}`,
+          what: `${counted(lines.length, 'difference')} between records and what is derived from them, such as: ${lines.slice(0, SHOWN).join('; ')}`,
           why: 'searches, counts and the rules of unique ids, memos and addresses rest on it',
           fix: `run ${commandHint('reindex')}, which lists all of them, then with --yes`,
         },

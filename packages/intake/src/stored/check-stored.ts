@@ -5,7 +5,7 @@ import { cannotReadOn, describeAll, describeDamaged } from './describe-faults.ts
 
 /**
  * `faults` names the first damaged records by kind and id, and no value; the rest are counted.
- * `conflicts` are the first records that have a value of another customer.
+ * `conflicts` are the first records that have a value of another customer, as lines.
  */
 export type StoredReport = {
   readonly records: number
@@ -13,6 +13,8 @@ export type StoredReport = {
   readonly faults: readonly string[]
   readonly conflicts: readonly string[]
 }
+
+type FaultList = { faultCount: number; readonly faults: string[] }
 
 /** The named faults as lines, and how many more there are. */
 export function listFaults({
@@ -34,20 +36,24 @@ export async function checkStored(
   rows: StoredRows,
   opens = true,
 ): Promise<StoredReport> {
-  const report = { records: 0, faultCount: 0, faults: [] as string[], conflicts: [] as string[] }
-  const note = (fault: string) => {
-    report.faultCount += 1
-    if (report.faults.length < recordsLimits.faultsReportedMax) report.faults.push(fault)
+  const report = { records: 0, faultCount: 0, faults: [] as string[] }
+  const conflicts = { faultCount: 0, faults: [] as string[] }
+  const note = (fault: string, list: FaultList = report) => {
+    list.faultCount += 1
+    if (list.faults.length < recordsLimits.faultsReportedMax) list.faults.push(fault)
+  }
+  const withConflicts = () => {
+    const lines = conflicts.faultCount === 0 ? [] : listFaults(conflicts).split('\n')
+    return { ...report, conflicts: lines }
   }
   for (const resource of resources) {
     try {
       for await (const part of compareKind(resource, rows, { opens })) {
         report.records += part.records
         for (const one of part.damaged) note(describeDamaged(one))
-        const [conflicts, others] = split(part.derived, isConflict)
+        const [shared, others] = split(part.derived, isConflict)
         for (const line of describeAll(others)) note(line)
-        const room = recordsLimits.faultsReportedMax - report.conflicts.length
-        report.conflicts.push(...describeAll(conflicts).slice(0, room))
+        for (const line of describeAll(shared)) note(line, conflicts)
       }
     } catch (error) {
       if (!(error instanceof StoreDamaged)) throw error
@@ -55,11 +61,11 @@ export async function checkStored(
     }
   }
   // A binding takes a key, as a sealed body does.
-  if (!opens) return report
+  if (!opens) return withConflicts()
   for await (const { damaged } of compareOwners(rows)) {
     for (const one of damaged) note(describeDamaged(one))
   }
-  return report
+  return withConflicts()
 }
 
 /** Each customer has what it claims; a person decides whose the value is. */

@@ -3,8 +3,10 @@ import { contractLimits, type RecordInput, type Resource } from '@bursar/contrac
 import {
   comesAfter,
   type DerivedFault,
+  MASKED_MISSING,
   NOT_OWN,
   type RowKey,
+  recordsLimits,
   rowFaults,
   StoreDamaged,
   type StoredRow,
@@ -16,6 +18,8 @@ import { renderRecord } from '../render.ts'
 /** A record that is not as an import of its full record would store it. */
 export type RecordFaults = {
   readonly kind: string
+  /** The number of the customer. */
+  readonly customer: bigint
   readonly customerId: string
   readonly id: string
   readonly faults: readonly string[]
@@ -31,24 +35,28 @@ export type ComparedPart = {
 type Comparing = {
   /** Whether sealed bodies are opened, as they are by default. */
   readonly opens?: boolean
-  /** Rows of one part. */
-  readonly rowsMax?: number
+  /** Records of one part. */
+  readonly rowsMax?: () => number
 }
+
+const usual = () => contractLimits.checkedRowsMax
+/** Rows beside the records are read so many times faster. */
+const SMALL_TIMES = 32
 
 /** Compares the number of each customer with its binding, which takes a key. */
 export async function* compareOwners(
   rows: StoredRows,
-  { rowsMax = contractLimits.checkedRowsMax }: Comparing = {},
+  { rowsMax = usual }: Comparing = {},
 ): AsyncIterable<ComparedPart> {
   for (let after = 0n; ; ) {
-    const found = await rows.owners(after, rowsMax)
+    const found = await rows.owners(after, rowsMax())
     const faults = [NOT_OWN]
     const isOwn = await Promise.all(
       found.map(({ customerId, owner }) => rows.isOwn(customerId, owner)),
     )
     const foreign = found.filter((_, at) => isOwn[at] === false)
     const damaged = foreign.map(({ customerId, number }) => {
-      return { kind: 'customers', customerId, id: String(number), faults }
+      return { kind: 'customers', customer: number, customerId, id: String(number), faults }
     })
     yield { records: 0, damaged, derived: [] }
     const last = found.at(-1)
@@ -61,24 +69,29 @@ export async function* compareOwners(
 export async function* compareKind(
   resource: Resource,
   rows: StoredRows,
-  { opens = true, rowsMax = contractLimits.checkedRowsMax }: Comparing = {},
+  { opens = true, rowsMax = usual }: Comparing = {},
 ): AsyncIterable<ComparedPart> {
   const { kind, mask } = resource
   const counts = openCounts(resource, rows)
   let key: RowKey | undefined
   for (;;) {
-    const found = await rows.after(resource, key, rowsMax, opens)
-    const damaged = found.flatMap((row) => {
-      const faults = faultsOfRow(resource, row, rows)
-      const { customerId, id, position } = row
-      return faults.length === 0 ? [] : [{ kind, customerId, id, position, faults }]
-    })
+    const max = rowsMax()
+    const found = await rows.after(resource, key, max, opens)
+    const doubtful = found.filter((row) => faultsOfRow(resource, row, rows).length > 0)
+    const damaged: RecordFaults[] = []
+    for (const row of doubtful) {
+      const { customer, customerId, id } = row
+      const faults = opens
+        ? await faultsStill(resource, row, rows)
+        : faultsOfRow(resource, row, rows)
+      if (faults.length > 0) damaged.push({ kind, customer, customerId, id, faults })
+    }
     const last = found.at(-1)
     // A damaged record derives nothing, and may be no JSON.
-    const except = damaged.map(({ position }) => position)
-    const range = last && { after: key, until: last, except }
+    const except = doubtful.map(({ position }) => position)
+    const range = last && { after: key, until: last, rowsMax: max, except }
     const missing = range === undefined ? [] : await rows.derived.missing(resource, range)
-    const isEnd = last === undefined || found.length < rowsMax
+    const isEnd = last === undefined || found.length < max
     const derived = [...missing, ...(await counts.add(found)), ...(isEnd ? await counts.end() : [])]
     yield { records: found.length, damaged, derived }
     if (isEnd) break
@@ -87,18 +100,20 @@ export async function* compareKind(
     }
     key = last
   }
-  /** What is left over of a lost record is no second fault, and its values stay its own. */
-  const lost = { ids: new Set<string>(), customers: new Set<string>() }
-  for await (const part of mask === undefined ? [] : lostRecords(resource, rows, rowsMax)) {
+  const smallMax = () => SMALL_TIMES * rowsMax()
+  /** What is left over of a lost record is no second fault. With too many, anything may be. */
+  const lost = new Map<string, string>()
+  for await (const part of mask === undefined ? [] : lostRecords(resource, rows, smallMax)) {
     for (const { id, customerId } of part.damaged) {
-      lost.ids.add(id)
-      lost.customers.add(customerId)
+      if (lost.size < recordsLimits.faultsReportedMax) lost.set(id, customerId)
     }
     yield part
   }
+  const customers = new Set(lost.values())
   const isOfLost = (fault: DerivedFault) =>
-    'id' in fault ? lost.ids.has(fault.id) : lost.customers.has(fault.customerId)
-  for await (const found of rows.derived.leftOver(resource, rowsMax)) {
+    lost.size === recordsLimits.faultsReportedMax ||
+    ('id' in fault ? lost.has(fault.id) : customers.has(fault.customerId))
+  for await (const found of rows.derived.leftOver(resource, smallMax)) {
     yield { records: 0, damaged: [], derived: found.filter((fault) => !isOfLost(fault)) }
   }
 }
@@ -107,17 +122,18 @@ export async function* compareKind(
 async function* lostRecords(
   resource: Resource,
   rows: StoredRows,
-  rowsMax: number,
+  rowsMax: () => number,
 ): AsyncIterable<ComparedPart> {
-  const faults = ['the masked record is missing']
+  const faults = [MASKED_MISSING]
   for (let after: UnmaskedRow | undefined; ; ) {
-    const found: readonly UnmaskedRow[] = await rows.unmasked(resource, after, rowsMax)
-    const damaged = found.flatMap(({ customerId, id, isLost }) =>
-      isLost ? [{ kind: resource.kind, customerId, id, faults }] : [],
+    const max = rowsMax()
+    const found: readonly UnmaskedRow[] = await rows.unmasked(resource, after, max)
+    const damaged = found.flatMap(({ customer, customerId, id, isLost }) =>
+      isLost ? [{ kind: resource.kind, customer, customerId, id, faults }] : [],
     )
     yield { records: 0, damaged, derived: [] }
     after = found.at(-1)
-    if (after === undefined || found.length < rowsMax) return
+    if (after === undefined || found.length < max) return
   }
 }
 
@@ -153,6 +169,18 @@ function openCounts(resource: Resource, rows: StoredRows) {
   }
 }
 
+/** What is wrong with a record that is read again, as its key or its rows may just have changed. */
+async function faultsStill(
+  resource: Resource,
+  row: StoredRow,
+  rows: StoredRows,
+): Promise<readonly string[]> {
+  // It has the number of no customer.
+  if (row.customerId === '') return faultsOfRow(resource, row, rows)
+  const now = await rows.find(resource, row.customerId, row.id)
+  return now === undefined ? [] : faultsOfRow(resource, now, rows)
+}
+
 /** What is wrong with a stored record. Quotes no value. */
 export const faultsOfRow = (
   resource: Resource,
@@ -168,7 +196,7 @@ function renderingFaults(resource: Resource, row: StoredRow, { membersOf }: Stor
   if (full === undefined) return []
   const rendered = renderAgain(resource, row, full)
   if (rendered === undefined) return ['its body is no record']
-  const expected = membersOf(resource, { ...rendered, customerId: row.customerId })
+  const expected = membersOf(resource, row, { ...rendered, customerId: row.customerId })
   const members = Object.keys(row.members).filter(
     (column) => expected !== undefined && row.members[column] !== (expected[column] ?? null),
   )

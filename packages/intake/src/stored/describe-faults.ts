@@ -8,6 +8,10 @@ export const cannotReadOn = (kind: string, { message }: StoreDamaged): string =>
 export const describeDamaged = ({ kind, id, faults }: RecordFaults): string =>
   `${kind} ${shownId(id)}: ${faults.join(', ')}`
 
+/** Whose a value is, or whether a claim is that of a lost record, a person decides. */
+export const isUndecided = ({ fault }: DerivedFault): boolean =>
+  fault === 'contested' || fault === 'claimed without a record'
+
 /** A record may have several terms left over, which are one fault. */
 export const describeAll = (faults: readonly DerivedFault[]): readonly string[] => [
   ...new Set(faults.map(describeDerived)),

@@ -1,12 +1,10 @@
 import { type Background, type Logger, limitsOf, startWalk } from '@bursar/base'
 import { resources } from '@bursar/contract'
-import type { Store } from '@bursar/records'
+import { type Store, StoreDamaged } from '@bursar/records'
 import { type ComparedPart, compareKind, compareOwners } from './compare-kind.ts'
-import { describeAll, describeDamaged } from './describe-faults.ts'
+import { cannotReadOn, describeAll, describeDamaged, isUndecided } from './describe-faults.ts'
 
 const limits = limitsOf({
-  /** Records of one step, in which no request is served: two milliseconds. */
-  walkRows: 8,
   /** Differences that are logged. With more, `bursar reindex` is the answer. */
   walkReportedMax: 100,
 })
@@ -17,38 +15,67 @@ type WalkDeps = {
   readonly background: Background
 }
 
+type Found = {
+  readonly kind: string
+  /** Records that are damaged, or differ from what is derived from them. */
+  readonly count: number
+  readonly lines: readonly string[]
+  /** What a person has to decide. No request fails by it. */
+  readonly undecided: readonly string[]
+}
+
 /**
  * Compares all records with what is derived from them, in the background. Logs each difference
  * once, and counts it until a round no longer finds it. Returns the function that ends this.
  */
-export function startRecordWalk({ damage, log, background }: WalkDeps): () => void {
+export function startRecordWalk({ damage, log, background }: WalkDeps): () => Promise<void> {
   const rows = damage.walkedRows
-  const reading = { rowsMax: limits.walkRows }
   let told: ReadonlySet<string> = new Set()
   let found = new Set<string>()
-  const report = (what: string) => {
+  const report = (level: 'error' | 'warn', what: string) => {
     if (found.has(MORE)) return
-    const line = found.size === limits.walkReportedMax ? MORE : what
+    const line = found.size >= limits.walkReportedMax ? MORE : what
     found.add(line)
-    if (!told.has(line)) log.error({ what: line }, DIFFERS)
+    if (!told.has(line)) log[level]({ what: line }, DIFFERS)
   }
-  const { stop } = startWalk<ComparedPart>(background, 'compare-records', {
-    parts: () => [
-      ...resources.map((resource) => () => compareKind(resource, rows, reading)),
-      () => compareOwners(rows, reading),
+  return startWalk<Found>(background, 'compare-records', {
+    parts: (rowsMax) => [
+      ...resources.map((resource) => () => {
+        return readOn(resource.kind, compareKind(resource, rows, { rowsMax }))
+      }),
+      () => readOn('customers', compareOwners(rows, { rowsMax })),
     ],
-    take: ({ damaged, derived }) => {
-      for (const { kind } of [...damaged, ...derived]) damage.noteFound(kind)
-      for (const what of [...damaged.map(describeDamaged), ...describeAll(derived)]) report(what)
+    take: ({ kind, count, lines, undecided }) => {
+      if (count > 0) damage.noteFound(kind, count)
+      for (const line of lines) report('error', line)
+      for (const line of undecided) report('warn', line)
     },
-    endRound: () => {
-      damage.endWalk()
-      told = found
+    endRound: (isWhole) => {
+      damage.endWalk(isWhole)
+      told = isWhole ? found : new Set([...told, ...found].slice(0, limits.walkReportedMax))
       found = new Set()
     },
     failed: (err) => log.warn({ err }, 'stored records cannot be compared'),
   })
-  return stop
+}
+
+/** A kind that cannot be read on is damaged. Another failure says nothing about what is stored. */
+async function* readOn(kind: string, parts: AsyncIterable<ComparedPart>): AsyncIterable<Found> {
+  try {
+    for await (const { damaged, derived } of parts) {
+      const [undecided, others] = [true, false].map((is) =>
+        derived.filter((fault) => isUndecided(fault) === is),
+      )
+      const names = [...damaged, ...(others ?? [])].map((one) =>
+        'id' in one ? one.id : one.customerId,
+      )
+      const lines = [...damaged.map(describeDamaged), ...describeAll(others ?? [])]
+      yield { kind, count: new Set(names).size, lines, undecided: describeAll(undecided ?? []) }
+    }
+  } catch (error) {
+    if (!(error instanceof StoreDamaged)) throw error
+    yield { kind, count: 1, lines: [cannotReadOn(kind, error)], undecided: [] }
+  }
 }
 
 const DIFFERS =

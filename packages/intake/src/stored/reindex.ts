@@ -2,6 +2,7 @@ import type { RecordRules, Resource } from '@bursar/contract'
 import {
   DELETION_UNSURE,
   type DerivedFault,
+  MASKED_MISSING,
   recordsLimits,
   type Store,
   StoreDamaged,
@@ -53,18 +54,22 @@ async function* reindexParts(
     unsure.has(customerId) || unsure.size === recordsLimits.faultsReportedMax
   for await (const { records, damaged, derived } of compareKind(resource, operator.rows)) {
     const differences: { what: string; left?: string }[] = []
+    const recounts: DerivedFault[] = []
     let written = 0
     for (const record of damaged) {
       const what = describeDamaged(record)
       const left = writes ? await restore(record) : undefined
-      if (writes && left === undefined) written += 1
+      if (writes && left === undefined) {
+        written += 1
+        if (record.faults.includes(MASKED_MISSING)) recounts.push(recountOf(record))
+      }
       if (left !== undefined && !isUnsure(record.customerId)) unsure.add(record.customerId)
       differences.push({ what, ...(left !== undefined && { left }) })
     }
     const byReason = Map.groupBy(derived, (fault) => reasonToLeave(fault, isUnsure))
     if (writes) {
       const others = byReason.get(undefined) ?? []
-      await operator.rewrite(resource, others)
+      await operator.rewrite(resource, [...others, ...recounts])
       written += describeAll(others).length
     }
     for (const [left, faults] of byReason) {
@@ -73,6 +78,11 @@ async function* reindexParts(
     }
     yield { records, written, differences }
   }
+}
+
+/** A masked record that is back was counted before it was lost, and once more now. */
+const recountOf = ({ kind, customer, customerId }: RecordFaults): DerivedFault => {
+  return { kind, customer, customerId, fault: 'miscounted', kept: 0, counted: 0 }
 }
 
 /** A damaged record must keep its id, memo and address: no claim is ended, and none is guessed. */
@@ -97,20 +107,29 @@ function restoring(
     const row = await rows.find(resource, customerId, id)
     return row === undefined || faultsOfRow(resource, row, rows).length === 0
   }
+  /** The record in full, and what must still be stored when it is stored again. */
+  const fullOf = async ({ customerId, id, faults }: RecordFaults) => {
+    if (faults.includes(DELETION_UNSURE)) return undefined
+    if (faults.includes(MASKED_MISSING)) {
+      const line = await rows.fullBody(resource, customerId, id)
+      return line === undefined ? undefined : { line, precondition: { noneMatch: 'any' } as const }
+    }
+    const found = await find(resource, { customerId, id })
+    if (found === undefined || found.isWithdrawn) return undefined
+    return { line: found.line, precondition: { match: [found.version] } }
+  }
   return async (record) => {
     const { customerId, id } = record
-    if (record.faults.includes(DELETION_UNSURE)) return NOT_READ
     try {
-      const found = await find(resource, { customerId, id })
-      if (found === undefined) return NOT_READ
-      if (found.isWithdrawn) return 'it is withdrawn'
-      const entry = parseEntry(1, Buffer.from(found.line))
+      const full = await fullOf(record)
+      if (full === undefined) return NOT_READ
+      const entry = parseEntry(1, Buffer.from(full.line))
       if (entry === undefined) return NOT_READ
       const read = readRecord(resource, check, entry, customerId)
       if ('faults' in read || read.record.id !== id) return NOT_READ
       const { outcome } = await put(resource, {
         record: read.record,
-        precondition: { match: [found.version] },
+        precondition: full.precondition,
         allowOlder: true,
         from: { command: 'PUT', clientId: 'bursar reindex' },
       })
@@ -128,4 +147,5 @@ const UNFOUNDED = 'store it for the customer whose it is, with --take-over or ta
 const AGAIN = 'mend the records of the customer first, then run reindex again'
 const UNREADABLE = 'mend what it names, or restore a backup, then run reindex again'
 const CONTESTED = 'take it out of the record that is wrong, or withdraw that record'
-const NOT_READ = 'its full record cannot be read; import it again, or restore a backup'
+const NOT_READ =
+  'its full record cannot be read, or it is withdrawn; import it again, or restore a backup'

@@ -49,6 +49,10 @@ const changes: readonly (readonly [sql: string, says: RegExp])[] = [
     /^fiat-accounts \S+: the masked body does not match its checksum, its masked body differs/,
   ],
   [
+    `delete from bursar.fiat_account ${of('acme')}`,
+    /^(fiat-accounts \S+: the masked record is missing|customer "acme" has 0 fiat-accounts, where 1 .*)$/,
+  ],
+  [
     `update bursar.statement set status = 'SENT'`,
     /^statements \S+: the column status differs from its body$/,
   ],

@@ -79,9 +79,8 @@ export const isAborted = (error: unknown): boolean => codeOf(error) === '25P02'
 /** The server has ended a statement, most often at its deadline. */
 export const isEnded = (error: unknown): boolean => codeOf(error) === '57014'
 
-/** A statement met a stored text that is no JSON, which no import stores. */
-const isNoJson = (error: unknown): boolean =>
-  codeOf(error) === '22P02' && /type json/.test((error as Error).message)
+/** A statement met a stored text that is no JSON, or no id. Values of requests are checked. */
+const isMalformed = (error: unknown): boolean => codeOf(error) === '22P02'
 
 /** The server found a page or an index damaged. */
 const isDamage = (error: unknown): boolean => /^XX00[12]$/.test(codeOf(error))
@@ -99,7 +98,7 @@ export async function guarded<T>(work: () => Promise<T>): Promise<T> {
     if (error instanceof StoreUnavailable) throw error
     if (isPassing(error)) throw unavailable('the database', error)
     if (isDamage(error)) throw new StoreCorrupted(safeMessage(error))
-    if (isNoJson(error)) throw new StoreDamaged('a stored text is no JSON')
+    if (isMalformed(error)) throw new StoreDamaged('a stored text has not the form of its type')
     throw isRefusal(error) ? new StoreRefused(`the database refused: ${safeMessage(error)}`) : error
   }
 }

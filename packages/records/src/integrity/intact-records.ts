@@ -1,7 +1,10 @@
-import { fullTable, type ListView, type Tenant, type View } from '@bursar/contract'
+import { fullTable, type ListView, type Resource, type Tenant, type View } from '@bursar/contract'
+import type { Dialect } from '../dialect.ts'
 import type { ReadPage, Selection } from '../records/page.ts'
 import type { CustomerRecords } from '../records.ts'
+import { customerNumber } from '../schema/customers.ts'
 import { openInClear, type Seals } from '../sealing/seals.ts'
+import type { TenantReads } from '../session.ts'
 import type { KnownDamage } from './known-damage.ts'
 import type { Owners } from './owners.ts'
 import { FULL_MISSING } from './stored-rows.ts'
@@ -11,6 +14,25 @@ export type ReadRecords = Pick<CustomerRecords, 'revision'> & {
   page(tenant: Tenant, view: ListView, selection: Selection): Promise<ReadPage>
   /** Not yet compared with its checksum. */
   get(...asked: Parameters<CustomerRecords['get']>): Promise<ReadBody>
+}
+
+/** Whether a record of a customer has lost its full row, which one statement sees. */
+export type IsTorn = (tenant: Tenant, resource: Resource, id: string) => Promise<boolean>
+
+export function openIsTorn(ofTenant: TenantReads, dialect: Dialect): IsTorn {
+  const { tableName, parameter, listedId } = dialect
+  return async (tenant, resource, id) => {
+    const found = await ofTenant(tenant).rows({
+      text: `select 1 from ${tableName(resource.table)} as record
+        where record.customer = ${customerNumber(dialect, parameter(1, 'text'))}
+          and ${listedId.is('record', parameter(2, 'uuid'))} and record.id_taken = false
+          and not exists (select 1 from ${tableName(fullTable(resource))} as unmasked
+            where unmasked.customer = record.customer and unmasked.id = ${listedId.of('record')})`,
+      values: [tenant, id],
+      prepare: true,
+    })
+    return found.length > 0
+  }
 }
 
 type Found = { readonly body: string | Buffer; readonly checksum: number }
@@ -27,6 +49,7 @@ export function intactRecords(
   damage: KnownDamage,
   { openOften }: Pick<Seals, 'openOften'>,
   owners: Owners,
+  isTorn: IsTorn,
 ): Pick<CustomerRecords, 'get' | 'page' | 'revision'> {
   const opened = ({ resource, table }: View, tenant: Tenant, id: string, read: Found) => {
     const stored = { customerId: tenant, id, body: String(read.body), checksum: read.checksum }
@@ -45,17 +68,16 @@ export function intactRecords(
       }
     },
     async get(tenant, view, id, includeDeleted) {
-      const { kind, table, mask } = view.resource
+      const { kind } = view.resource
       const read = await records.get(tenant, view, id, includeDeleted)
       if (read === undefined) {
         await owners.requireStored(tenant)
-        // A record that has lost its full body is no unknown id.
-        const listed =
-          mask === undefined || view.table === table
-            ? undefined
-            : await records.get(tenant, { ...view, table }, id, includeDeleted)
-        if (listed === undefined) return undefined
-        throw damage.noteRead({ kind, id, fault: FULL_MISSING })
+        const { table, mask } = view.resource
+        const isFull = mask !== undefined && view.table !== table
+        if (isFull && (await isTorn(tenant, view.resource, id))) {
+          throw damage.noteRead({ kind, id, fault: FULL_MISSING })
+        }
+        return undefined
       }
       const found = await opened(view, tenant, id, read)
       if ('body' in found) return found.body

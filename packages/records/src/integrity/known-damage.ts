@@ -14,12 +14,12 @@ export type DamagedRecord = { readonly kind: string; readonly id: string; readon
 export type KnownDamage = {
   /** The error for a request that has read a damaged record. */
   noteRead(record: DamagedRecord): StoreDamaged
-  /** Counts one that a walk over all records has found. */
-  noteFound(kind: string): void
-  /** Forgets what the walk before the one that ends has found. */
-  endWalk(): void
+  /** Counts some that a walk over all records has found. */
+  noteFound(kind: string, count: number): void
+  /** Forgets what the walk before has found, if the one that ends has read all records. */
+  endWalk(isWhole: boolean): void
   /** By kind: what the last walk has found, or the present one if that is more. Never 0. */
-  counts(): ReadonlyMap<string, number>
+  counts(): Counts
 }
 
 /**
@@ -28,28 +28,33 @@ export type KnownDamage = {
  */
 export function openKnownDamage(): KnownDamage {
   const readAt = new Map<string, number>()
-  let last: ReadonlyMap<string, number> = new Map()
+  let last: Counts = new Map()
   let present = new Map<string, number>()
   return {
     noteRead({ kind, id, fault }) {
       readAt.set(kind, systemTime.elapsedMs())
       return new StoreDamaged(`${kind} ${shownId(id)}: ${fault}`)
     },
-    noteFound: (kind) => void present.set(kind, (present.get(kind) ?? 0) + 1),
-    endWalk() {
-      last = present
+    noteFound: (kind, count) => void present.set(kind, (present.get(kind) ?? 0) + count),
+    endWalk(isWhole) {
+      last = isWhole ? present : largest(last, present)
       present = new Map()
     },
     counts() {
       const since = systemTime.elapsedMs() - limits.damageKnownMs
-      const read = [...readAt].flatMap(([kind, at]) => (at > since ? [kind] : []))
-      const kinds = new Set([...read, ...last.keys(), ...present.keys()])
-      return new Map(
-        [...kinds].map((kind) => [
-          kind,
-          Math.max(last.get(kind) ?? 0, present.get(kind) ?? 0, read.includes(kind) ? 1 : 0),
-        ]),
-      )
+      const read = [...readAt].filter(([, at]) => at > since)
+      return largest(last, present, new Map(read.map(([kind]) => [kind, 1])))
     },
   }
+}
+
+type Counts = ReadonlyMap<string, number>
+
+/** The largest count of each kind. */
+function largest(...all: readonly Counts[]): Counts {
+  const counts = new Map<string, number>()
+  for (const [kind, count] of all.flatMap((one) => [...one])) {
+    if (count > 0) counts.set(kind, Math.max(count, counts.get(kind) ?? 0))
+  }
+  return counts
 }

@@ -1,3 +1,4 @@
+import { keyIdOf } from '@bursar/base'
 import { fullTable, isSealedKind, type Resource } from '@bursar/contract'
 import type { Dialect } from '../dialect.ts'
 import type { StorableRecord } from '../records/import.ts'
@@ -21,6 +22,8 @@ export type StoredRow = RowKey & {
   readonly deletedAt: bigint | null
   readonly updatedAt: bigint | null
   readonly sourceVersion: bigint | null
+  /** The key that its sealed body names. */
+  readonly keyId: string | undefined
   /** What was kept of the records of the kind and the customer when the row was read. */
   readonly kept: Kept
 }
@@ -51,13 +54,17 @@ export function storedRows(
 ) {
   const { parameter, listedId, tableName } = dialect
   return {
-    /** The members of a record as they are stored, if the key of its customer is in memory. */
+    /**
+     * The members of a record as they are stored, if the key that its row names is in memory. A
+     * renewal seals the body and the terms of a row together.
+     */
     membersOf: (
       resource: Resource,
+      { keyId }: StoredRow,
       record: StorableRecord,
     ): StorableRecord['members'] | undefined => {
       if (!isSealedKind(resource)) return record.members
-      const key = seals.known(record.customerId)
+      const key = seals.known(record.customerId, keyId)
       return key && sealTerms(key, resource, record)
     },
     /** The rows after a key, in the order of the table. Sealed bodies are opened by default. */
@@ -99,6 +106,23 @@ export function storedRows(
       )
       const [row] = await rows({ text: query, values: [customerId, id] })
       return row === undefined ? undefined : await readStoredRow(resource, row, seals)
+    },
+    /** The full body of a record that is not deleted, if it opens. */
+    fullBody: async (
+      resource: Resource,
+      customerId: string,
+      id: string,
+    ): Promise<string | undefined> => {
+      const [row] = await rows({
+        text: `select body, checksum from ${tableName(fullTable(resource))}
+          where customer = ${customerNumber(dialect, parameter(1, 'text'))}
+            and id = ${parameter(2, 'uuid')} and deleted = ${dialect.boolean(false)}`,
+        values: [customerId, id],
+      })
+      if (row === undefined) return undefined
+      const stored = { customerId, id, body: String(row.body), checksum: Number(row.checksum) }
+      const opened = await seals.open(resource, stored)
+      return 'body' in opened ? opened.body : undefined
     },
     /** Customers after a number, each with its `ownerOf`. */
     owners: async (number: bigint, rowsMax: number): Promise<readonly Owner[]> => {
@@ -174,10 +198,10 @@ export const unpairedQuery = (resource: Resource, dialect: Dialect): string => `
   select unmasked.id from ${dialect.tableName(fullTable(resource))} as unmasked
   where ${isUnpaired(resource, dialect)}`
 
-/** SQLite would seek the masked record among all of its customer; a sum has no index. */
-const isUnpaired = (resource: Resource, { tableName, listedId }: Dialect): string => `
-  not exists (select 1 from ${tableName(resource.table)} as record
-    where record.customer + 0 = unmasked.customer and ${listedId.is('record', 'unmasked.id')})`
+/** The index is named, since SQLite would seek the masked record among all of its customer. */
+const isUnpaired = ({ table }: Resource, { tableName, listedId, indexedBy }: Dialect): string => `
+  not exists (select 1 from ${tableName(table)} as record ${indexedBy(`${table}_by_id`)}
+    where record.customer = unmasked.customer and ${listedId.is('record', 'unmasked.id')})`
 
 /** Reads a row of these queries. Asserts no type, because a damaged row may hold any value. */
 async function readStoredRow(
@@ -186,7 +210,7 @@ async function readStoredRow(
   seals: OpenBodies,
 ): Promise<StoredRow> {
   return {
-    customerId: String(row.customer_id),
+    customerId: String(row.customer_id ?? ''),
     customer: wholeOrNull(row.customer) ?? 0n,
     id: String(row.id),
     deleted: isTrue(row.deleted),
@@ -202,6 +226,7 @@ async function readStoredRow(
     deletedAt: wholeOrNull(row.deleted_at),
     updatedAt: wholeOrNull(row.updated_at),
     sourceVersion: wholeOrNull(row.source_version),
+    keyId: isSealedKind(resource) ? keyIdOf(String(row.full_body ?? row.body)) : undefined,
     kept: readKept(row),
   }
 }
@@ -244,6 +269,7 @@ const wholeOrNull = (value: unknown): bigint | null => (typeof value === 'bigint
 export const DELETION_UNSURE = 'the mark and the time of its deletion differ'
 
 export const FULL_MISSING = 'the full record is missing'
+export const MASKED_MISSING = 'the masked record is missing'
 
 /** What is wrong with a row by itself, without a rendering of its record. Quotes no value. */
 export function rowFaults({ mask }: Resource, row: StoredRow): string[] {

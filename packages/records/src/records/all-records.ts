@@ -1,6 +1,6 @@
 import type { Resource } from '@bursar/contract'
 import type { Dialect } from '../dialect.ts'
-import { unpairedQuery } from '../integrity/stored-rows.ts'
+import { MASKED_MISSING, unpairedQuery } from '../integrity/stored-rows.ts'
 import { text, whole } from '../row.ts'
 import { customerNumber } from '../schema/customers.ts'
 import {
@@ -37,7 +37,7 @@ export async function* exportLines(
       values,
     })
     if (unlisted !== undefined) {
-      throw unexportable(resource.kind, text(unlisted, 'id'), 'the masked record is missing')
+      throw unexportable(resource.kind, text(unlisted, 'id'), MASKED_MISSING)
     }
   }
   const stored = iterate({

@@ -46,7 +46,7 @@ export type Seals = {
   /** The same for a get of a customer, which often asks for the same record again. */
   openOften(resource: Resource, stored: StoredBody): Opened | Promise<Opened>
   /** The current key of a customer, if it is in memory. */
-  known(customerId: string): CustomerKey | undefined
+  known(customerId: string, keyId?: string): CustomerKey | undefined
   /** Whether a customer has older keys too, by what is in memory. */
   hasOlderKeys(customerId: string): boolean
   /** Reads the keys of a customer again, after the store has refused one. */
@@ -120,7 +120,10 @@ export function openSeals({ source, metrics, ...deps }: SealsDeps): Seals {
   return {
     keys,
     numbers: openCustomerNumbers(keys),
-    known: (customerId) => keys.known(customerId)?.current,
+    known: (customerId, keyId) => {
+      const known = keys.known(customerId)
+      return keyId === undefined ? known?.current : known?.byId.get(keyId)
+    },
     hasOlderKeys: (customerId) => (keys.known(customerId)?.byId.size ?? 0) > 1,
     forget: keys.forget,
     forgetAll: keys.forgetAll,

@@ -1,25 +1,29 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
-import { limitsOf } from '@bursar/base'
 import { StoreCorrupted } from '@bursar/records'
 import { guarded, prepare } from '../database.ts'
 
-const limits = limitsOf({
-  /** Rows of a table that are compared together: some milliseconds. */
-  tableRowsCompared: 100,
-})
+/** Rows are looked up so many times faster than records are compared. */
+const SMALL_TIMES = 8
 
 /**
- * Looks each row of each table up again by its key and by every index of the table, so many rows a
- * step. A damaged index, or a damaged inner page, hides rows without an error. Throws a
+ * Looks each row of each table up again by its key and by every index of the table, a step at a
+ * time. A damaged index, or a damaged inner page, hides rows without an error. Throws a
  * StoreCorrupted for the first row that is hidden.
  */
-export async function* compareTables(db: DatabaseSync): AsyncIterable<undefined> {
+export async function* compareTables(
+  db: DatabaseSync,
+  rowsMax: () => number,
+): AsyncIterable<undefined> {
   for (const table of guarded(() => tablesIn(db))) {
-    const read = guarded(() => prepare(db, lookUps(table)))
     const columns = table.key.map((_, at) => `key_${at}`)
-    for (let after: SQLInputValue[] | undefined = table.first; after !== undefined; ) {
+    const [first, next] = guarded(() => [
+      prepare(db, lookUps(table, true)),
+      prepare(db, lookUps(table, false)),
+    ])
+    for (let after: SQLInputValue[] | undefined = []; after !== undefined; ) {
       const values: SQLInputValue[] = after
-      const rows = guarded(() => read.all(...values, limits.tableRowsCompared))
+      const max = SMALL_TIMES * rowsMax()
+      const rows = guarded(() => (values.length === 0 ? first : next).all(...values, max))
       const hidden = rows.find((row) => row.hidden_by !== null)
       if (hidden !== undefined) {
         throw new StoreCorrupted(`${hidden.hidden_by} of ${table.name} lacks a row`)
@@ -27,7 +31,7 @@ export async function* compareTables(db: DatabaseSync): AsyncIterable<undefined>
       yield undefined
       const last = rows.at(-1)
       after =
-        last === undefined || rows.length < limits.tableRowsCompared
+        last === undefined || rows.length < max
           ? undefined
           : columns.map((column) => last[column] ?? null)
     }
@@ -44,8 +48,6 @@ type Index = {
 type Table = {
   readonly name: string
   readonly key: readonly string[]
-  /** Less than every key. */
-  readonly first: SQLInputValue[]
   readonly indexes: readonly Index[]
 }
 
@@ -65,8 +67,6 @@ function tablesIn(db: DatabaseSync): readonly Table[] {
     return {
       name: table,
       key,
-      // Numbers come before texts and blobs.
-      first: key.map(() => Number.NEGATIVE_INFINITY),
       indexes: indexes.all({ name: table, rowids: 1 - Number(wr) }).map((index) => {
         const terms = String(index.columns).split(',')
         return index.sql === null
@@ -96,8 +96,8 @@ function indexOf(name: string, sql: string): Index {
   return { name, terms, where }
 }
 
-/** Selects so many rows after a key, and by what each is not found. */
-function lookUps({ name, key, indexes }: Table): string {
+/** Selects so many of the first rows, or those after a key, and by what each is not found. */
+function lookUps({ name, key, indexes }: Table, isFirst: boolean): string {
   const keys = key.map((column, at) => `${column} as key_${at}`)
   const values = indexes.flatMap(({ terms, where }, index) => [
     ...terms.map((term, at) => `${term} as value_${index}_${at}`),
@@ -111,11 +111,11 @@ function lookUps({ name, key, indexes }: Table): string {
       then 'the index ${index}'`
   })
   const place = key.map((_, at) => `$${at + 1}`).join(', ')
+  const isAfter = isFirst ? '' : `where (${key.join(', ')}) > (${place})`
   return `
     select ${key.map((_, at) => `key_${at}`).join(', ')}, case
       when not exists (select 1 from ${name} not indexed where ${isSame}) then 'the key'
       ${hiddenBy.join('\n      ')} end as hidden_by
-    from (select ${[...keys, ...values].join(', ')} from ${name}
-      where (${key.join(', ')}) > (${place})
-      order by ${key.join(', ')} limit $${key.length + 1}) as part`
+    from (select ${[...keys, ...values].join(', ')} from ${name} ${isAfter}
+      order by ${key.join(', ')} limit $${isFirst ? 1 : key.length + 1}) as part`
 }

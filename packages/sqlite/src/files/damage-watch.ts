@@ -8,7 +8,7 @@ export type DamageWatch = {
   fault(): string | undefined
   /** Notes the error of a request if it says that SQLite found damage. */
   noteFailure(error: unknown): void
-  stop(): void
+  stop(): Promise<void>
 }
 
 type DamageWatchDeps = {
@@ -27,17 +27,17 @@ export function watchDamage({ paths, log, background }: DamageWatchDeps): Damage
   const note = (path: string, { message }: StoreCorrupted) => {
     fault ??= `${path} is damaged: ${message}; stop this server, and restore a backup with \`bursar restore FILE --replace\``
   }
-  async function* compareFile(path: string): AsyncIterable<undefined> {
+  async function* compareFile(path: string, rowsMax: () => number): AsyncIterable<undefined> {
     using db = openFurther(path)
     try {
-      yield* compareTables(db)
+      yield* compareTables(db, rowsMax)
     } catch (error) {
       if (!(error instanceof StoreCorrupted)) throw error
       note(path, error)
     }
   }
-  const { stop } = startWalk(background, 'check-tables', {
-    parts: () => paths().map((path) => () => compareFile(path)),
+  const stop = startWalk<undefined>(background, 'check-tables', {
+    parts: (rowsMax) => paths().map((path) => () => compareFile(path, rowsMax)),
     take: () => {},
     failed: (err) => log.warn({ err }, 'the tables of the store cannot be compared'),
   })

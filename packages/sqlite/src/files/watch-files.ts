@@ -10,7 +10,7 @@ const limits = limitsOf({
   storeFreeBytesMin: 4 * 1024 * 1024,
 })
 
-export type FileWatch = StoreWatch & { stop(): void }
+export type FileWatch = StoreWatch & { stop(): Promise<void> }
 
 export type FileWatchDeps = {
   readonly files: OpenedFiles
@@ -92,10 +92,10 @@ export function watchFiles({ files, probe, damage, log, background }: FileWatchD
       if (faults.length > 0) throw new StoreUnavailable(faults.join('; '))
     },
     noteFailure: damage.noteFailure,
-    stop: () => {
+    stop: async () => {
       isStopped = true
       stop()
-      damage.stop()
+      await damage.stop()
     },
   }
 }
