@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { registerHooks } from 'node:module'
 import { after, before, describe, test } from 'node:test'
-import { limitNamed, openTracing } from '@bursar/base'
+import { limitNamed, openTracing, setLimit } from '@bursar/base'
 import { pino } from 'pino'
 import { describeService } from '../../../../test/support/describe-service.ts'
 import { acme, temporaryFolder, unreadLog } from '../../../../test/support/harness.ts'
@@ -352,11 +352,16 @@ describe('what must not be in a span', () => {
 })
 
 describe('a receiver that does not take spans', () => {
-  const warnings: Line[] = []
-  const warned = pino({ level: 'warn' }, { write: (line) => void warnings.push(JSON.parse(line)) })
+  /** Of one test: what another has left under way may warn later. */
+  const openWarnings = () => {
+    const warnings: Line[] = []
+    const write = (line: string) => void warnings.push(JSON.parse(line))
+    return { warnings, warned: pino({ level: 'warn' }, { write }) }
+  }
 
   test('delays no answer, and what waits is bounded and counted', async () => {
     receiver.behave('refuses')
+    const { warnings, warned } = openWarnings()
     const own = openTracing(process.env, warned) ?? assert.fail('no tracing')
     for (let begun = 0; begun < 3 * limitNamed('spansWaitingMax'); begun += 1)
       own.begin(undefined).span?.end()
@@ -371,12 +376,12 @@ describe('a receiver that does not take spans', () => {
 
   test('is warned of once a minute, and given up at the end after a bounded time', async (t) => {
     receiver.behave('hangs')
-    warnings.length = 0
+    const { warnings, warned } = openWarnings()
     const flushedMs = limitNamed('spansFlushedMs')
     // The library measures its own deadline in real time.
     setLimits(t, { spansFlushedMs: hourMs })
     const own = openTracing(process.env, warned) ?? assert.fail('no tracing')
-    setLimits(t, { spansFlushedMs: flushedMs })
+    setLimit('spansFlushedMs', flushedMs)
     using time = takeTime()
     const loseSome = () => {
       for (let begun = 0; begun < 2 * limitNamed('spansWaitingMax'); begun += 1)
