@@ -12,7 +12,7 @@ import { openNotifier } from '../cluster/notify.ts'
 import type { Servers } from '../cluster/servers.ts'
 import { readSnapshot, transactOn } from '../cluster/transaction.ts'
 import { dialect } from '../dialect.ts'
-import { bulkTransaction, setLocal } from '../driver/sessions.ts'
+import { bulkTransaction, readingSessions, setLocal } from '../driver/sessions.ts'
 import { firstKeyTransactions } from '../import/first-keys.ts'
 import { openImportLock } from '../import/import-lock.ts'
 import { putTransactions } from '../import/put-transactions.ts'
@@ -116,9 +116,9 @@ const sessionsOf = (servers: Servers) => ({ ...rowsOf(servers), transact: transa
 
 const exporting = setLocal(bulkTransaction(postgresLimits.operatorStatementMs))
 
-/** Statements of the walk end soon on the server too, whatever the sessions allow. */
+/** Statements of the walk end soon on the server too, and read ranges of indexes alone. */
 const walking = setLocal({
-  ...bulkTransaction(limits.walkStatementMs),
+  ...readingSessions(limits.walkStatementMs),
   lock_timeout: limits.walkLockMs,
 })
 

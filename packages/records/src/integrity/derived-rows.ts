@@ -174,8 +174,9 @@ export function derivedRows({ rows }: Reads, dialect: Dialect): DerivedRows {
       yield* termsLeftOver(resource, rowsMax)
       yield* countsLeftOver(resource, rowsMax)
     },
-    kept: async ({ kind }, customer) => {
-      const [row] = await rows({ text: statements.kept, values: [customer, kind] })
+    kept: async (resource, customer) => {
+      const kept = keptOf(resource, dialect, dialect.parameter(1, 'bigint'))
+      const [row] = await rows({ text: `select ${kept} as kept`, values: [customer] })
       return readKept(row)
     },
   }
@@ -210,13 +211,19 @@ function rangeOf(
   return { as: (row) => `${from} as ${row}`, values }
 }
 
-/** The columns of `Kept`, of a row `known`. */
-export const keptColumns = 'known.live, known.changed_at, known.salt'
+/** Selects what is kept of a kind of a customer, as one text. */
+export const keptOf = (
+  { kind }: Pick<Resource, 'kind'>,
+  { tableName }: Dialect,
+  customer: string,
+): string => `(select known.live || ' ' || known.changed_at || ' ' || known.salt
+      from ${tableName('revision')} as known
+      where known.customer = ${customer} and known.kind = '${kind}')`
 
-export const readKept = (row: NamedRow | undefined): Kept => ({
-  live: Number(row?.live ?? 0),
-  state: [row?.changed_at, row?.salt, row?.live].join(' '),
-})
+export function readKept(row: NamedRow | undefined): Kept {
+  const state = (row && optionalText(row, 'kept')) ?? ''
+  return { live: Number(state.split(' ', 1)[0]), state }
+}
 
 type TermPart = { readonly letter: string; readonly rowsMax: number }
 
@@ -263,18 +270,16 @@ function compareStatements(dialect: Dialect) {
       from ${termsAfter(part)} as held where ${isStray(resource, dialect)}`,
     endOfTerms: (part: TermPart) => `select ${termKey} from ${termsAfter(part)} as part
       order by term desc, scope desc, sort desc, position desc limit 1`,
-    /** Of so many rows of any kind: all kinds have one table. */
+    /** Of so many rows of any kind: all kinds have one table. PostgreSQL would hash an `exists`. */
     countsLeftOver: ({ kind, table }: Resource, rowsMax: number) => `
       select known.kind, known.live, ${owner('known')},
-        known.kind = '${kind}' and known.live <> 0 and not exists (
+        known.kind = '${kind}' and known.live <> 0 and (
           select 1 from ${tableName(table)} as record
-          where record.customer = known.customer) as is_wrong
+          where record.customer = known.customer limit 1) is null as is_wrong
       from (select * from ${tableName('revision')}
         where (customer, kind) > (${parameter(1, 'bigint')}, ${parameter(2, 'text')})
         order by customer, kind limit ${rowsMax}) as known
       order by known.customer, known.kind`,
-    kept: `select ${keptColumns} from ${tableName('revision')} as known
-      where known.customer = ${parameter(1, 'bigint')} and known.kind = ${parameter(2, 'text')}`,
   }
 }
 

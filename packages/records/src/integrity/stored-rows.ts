@@ -7,7 +7,7 @@ import { customerId, customerNumber, ownerOf } from '../schema/customers.ts'
 import { fullOfRecord, memberColumns } from '../schema/tables.ts'
 import { compareListed, type Seals, sealTerms } from '../sealing/seals.ts'
 import type { Reads } from '../session.ts'
-import { derivedRows, type Kept, keptColumns, type RowKey, readKept } from './derived-rows.ts'
+import { derivedRows, type Kept, keptOf, type RowKey, readKept } from './derived-rows.ts'
 
 /** One stored record with everything that the store keeps of it, as an integrity check reads it. */
 export type StoredRow = RowKey & {
@@ -150,9 +150,11 @@ export function storedRows(
         where (customer, id) > (${parameter(1, 'bigint')}, ${parameter(2, 'uuid')})
         order by customer, id limit ${rowsMax})`
       const text = `
-        select unmasked.customer, cast(unmasked.id as text) as id, ${isUnpaired(resource, dialect)} as is_lost,
+        select unmasked.customer, cast(unmasked.id as text) as id,
+          record.customer is null as is_lost,
           ${customerId(dialect, 'unmasked.customer')} as customer_id
-        from ${from} as unmasked order by unmasked.customer, unmasked.id`
+        from ${from} as unmasked left join ${listedRow(resource, dialect)} on ${isOfUnmasked(dialect)}
+        order by unmasked.customer, unmasked.id`
       const values = [after?.customer ?? 0n, after?.id ?? nilUuid]
       return (await rows({ text, values })).map((row) => ({
         customer: whole(row, 'customer'),
@@ -185,23 +187,25 @@ function rowsQuery(resource: Resource, dialect: Dialect, tail: string): string {
   return `
     select ${customerId(dialect, 'record.customer')} as customer_id,
       record.customer, ${listedId.of('record')} as id, record.deleted, record.position, record.body,
-      record.checksum, record.deleted_at, record.updated_at, record.source_version, ${keptColumns},
+      record.checksum, record.deleted_at, record.updated_at, record.source_version,
+      ${keptOf(resource, dialect, 'record.customer')} as kept,
       ${[...members, ...(isApart ? unmasked : [])].join(', ')}
     from ${tableName(resource.table)} as record ${fullOfRecord(resource, dialect).join}
-    left join ${tableName('revision')} as known
-      on known.customer = record.customer and known.kind = '${resource.kind}'
     ${tail}`
 }
 
 /** Selects the ids of unmasked records, of a kind with a mask, whose masked record is missing. */
 export const unpairedQuery = (resource: Resource, dialect: Dialect): string => `
   select unmasked.id from ${dialect.tableName(fullTable(resource))} as unmasked
-  where ${isUnpaired(resource, dialect)}`
+  where not exists (
+    select 1 from ${listedRow(resource, dialect)} where ${isOfUnmasked(dialect)})`
 
 /** The index is named, since SQLite would seek the masked record among all of its customer. */
-const isUnpaired = ({ table }: Resource, { tableName, listedId, indexedBy }: Dialect): string => `
-  not exists (select 1 from ${tableName(table)} as record ${indexedBy(`${table}_by_id`)}
-    where record.customer = unmasked.customer and ${listedId.is('record', 'unmasked.id')})`
+const listedRow = ({ table }: Resource, { tableName, indexedBy }: Dialect): string =>
+  `${tableName(table)} as record ${indexedBy(`${table}_by_id`)}`
+
+const isOfUnmasked = ({ listedId }: Dialect): string =>
+  `record.customer = unmasked.customer and ${listedId.is('record', 'unmasked.id')}`
 
 /** Reads a row of these queries. Asserts no type, because a damaged row may hold any value. */
 async function readStoredRow(
