@@ -1,26 +1,16 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { resources } from '@bursar/contract'
 import type { Statement } from '@bursar/records'
-import { openPostgresTestStore, resourceOf } from '../../../test/support/record-store.ts'
+import { resourceOf } from '../../../test/support/record-store.ts'
 import { anId } from '../../../test/support/records.ts'
 import { listedBodies } from '../../records/src/across/across-records.ts'
 import { nextPlace, placesByTerm, placesInOrder } from '../../records/src/across/places.ts'
 import { aSelection, aTermSelection } from '../../records/test/support/across-selection.ts'
-import { openPlans, type Plans } from '../../records/test/support/postgres-plans.ts'
+import { describePlans } from '../../records/test/support/postgres-plans.ts'
 import { dialect } from '../src/dialect.ts'
 
-let tested: Awaited<ReturnType<typeof openPostgresTestStore>>
-let plans: Plans
-
-before(async () => {
-  tested = await openPostgresTestStore()
-  plans = openPlans(tested.database.operatorUrl)
-})
-after(async () => {
-  await plans.close()
-  await tested.close()
-})
+const plans = describePlans()
 
 /** The indexes that a plan scans, one for each range. It sorts only what several have found. */
 async function scansOf(statement: Statement): Promise<readonly string[]> {

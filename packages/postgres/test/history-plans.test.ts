@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { asTenant, lists, resources } from '@bursar/contract'
 import type { Statement } from '@bursar/records'
-import { openPostgresTestStore } from '../../../test/support/record-store.ts'
 import { anId } from '../../../test/support/records.ts'
 import { firstPage } from '../../../test/support/selection.ts'
 import { readsQuery } from '../../records/src/audit/open-record-reads.ts'
@@ -13,23 +12,13 @@ import { logStatements } from '../../records/src/versions/change-log.ts'
 import { pastPageQuery } from '../../records/src/versions/past-page-query.ts'
 import { latestStatements } from '../../records/src/versions/read-latest-changes.ts'
 import { currentVersionOf } from '../../records/src/versions/versions.ts'
-import { openPlans, type Plans } from '../../records/test/support/postgres-plans.ts'
+import { describePlans } from '../../records/test/support/postgres-plans.ts'
 import { wordWalks } from '../../records/test/support/word-walks.ts'
 import { dialect } from '../src/dialect.ts'
 import { pastPagesQuery } from '../src/records/past-batch.ts'
 
-let tested: Awaited<ReturnType<typeof openPostgresTestStore>>
-let plans: Plans
-
-before(async () => {
-  tested = await openPostgresTestStore()
-  // The planner sees no rows, so it would prefer scans, which these sessions forbid.
-  plans = openPlans(tested.database.operatorUrl)
-})
-after(async () => {
-  await plans.close()
-  await tested.close()
-})
+// The planner sees no rows, so it would prefer scans, which these sessions forbid.
+const plans = describePlans()
 
 const planOf = async (statement: Statement): Promise<string> =>
   (await plans.explain(statement)).join('\n')

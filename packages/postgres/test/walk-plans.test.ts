@@ -1,35 +1,24 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { test } from 'node:test'
 import { systemTime } from '@bursar/base'
 import { resources } from '@bursar/contract'
 import { compareKind } from '@bursar/intake'
 import { openSeals, type Statement, storedRows } from '@bursar/records'
-import { openPostgresTestStore } from '../../../test/support/record-store.ts'
 import { anId, samples } from '../../../test/support/records.ts'
 import { testSealing } from '../../../test/support/test-sealing.ts'
-import { openPlans, type Plans } from '../../records/test/support/postgres-plans.ts'
+import { describePlans } from '../../records/test/support/postgres-plans.ts'
 import { connectTo } from '../../records/test/support/postgres-world.ts'
 import { dialect } from '../src/dialect.ts'
 
-let tested: Awaited<ReturnType<typeof openPostgresTestStore>>
-let plans: Plans
-
-before(async () => {
-  tested = await openPostgresTestStore()
-  plans = openPlans(tested.database.operatorUrl)
-})
-after(async () => {
-  await plans.close()
-  await tested.close()
-})
+const plans = describePlans()
 
 /** The statements of a walk over some records of each kind, each text once. */
 async function statementsOfWalk(): Promise<readonly Statement[]> {
   for (const { kind } of resources) {
     const given = [1, 2, 3].map((at) => ({ id: anId(at), ref_id: `r${at}`, customer_id: `c${at}` }))
-    await tested.take(kind, given.map(samples[kind]), { takeOver: true })
+    await plans.tested.take(kind, given.map(samples[kind]), { takeOver: true })
   }
-  const connection = connectTo(tested.database.operatorUrl)
+  const connection = connectTo(plans.tested.database.operatorUrl)
   const sent = new Map<string, Statement>()
   const rows = (statement: Statement) => {
     sent.set(statement.text, statement)
