@@ -72,6 +72,7 @@ export { isKeyedInClear } from './integrity/checksum.ts'
 export type { DerivedFault, RowKey } from './integrity/derived-rows.ts'
 export type { ReadBody, ReadRecords } from './integrity/intact-records.ts'
 export {
+  type CountedRow,
   comesAfter,
   DELETION_UNSURE,
   MASKED_MISSING,

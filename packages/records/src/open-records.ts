@@ -89,6 +89,7 @@ export function openRecords(
   const damage = openKnownDamage()
   const owners = openOwners({ ...sessions, numbers: seals.numbers, damage })
   const rows = storedRows(commands, dialect, seals)
+  const requestedRows = storedRows(requests, dialect, seals)
   const put = openPutRecords(sessions.puts, clock, sessions.metrics, seals.numbers)
   const noteConsumed = openNoteConsumed(requests.transact, dialect, clock, seals.numbers)
   const resealing = openResealing({
@@ -109,7 +110,7 @@ export function openRecords(
       seals,
       renew: resealing.renew,
       isIntact: async (resource, { customerId, id }) => {
-        const stored = await storedRows(requests, dialect, seals).find(resource, customerId, id)
+        const stored = await requestedRows.find(resource, customerId, id)
         return stored === undefined || rowFaults(resource, stored).length === 0
       },
     }),

@@ -1,6 +1,7 @@
 import { attempt, printInstant } from '@bursar/base'
 import { contractLimits, type RecordInput, type Resource } from '@bursar/contract'
 import {
+  type CountedRow,
   comesAfter,
   type DerivedFault,
   MASKED_MISSING,
@@ -143,7 +144,7 @@ async function* lostRecords(
  */
 function openCounts(resource: Resource, rows: StoredRows) {
   let counted = 0
-  let first: StoredRow | undefined
+  let first: CountedRow | undefined
   const end = async (): Promise<readonly DerivedFault[]> => {
     if (first === undefined || first.kept.live === counted) return []
     const { customer, customerId, kept } = first
@@ -154,7 +155,7 @@ function openCounts(resource: Resource, rows: StoredRows) {
   }
   return {
     end,
-    async add(found: readonly StoredRow[]) {
+    async add(found: readonly CountedRow[]) {
       const faults: DerivedFault[] = []
       for (const row of found) {
         if (row.customer !== first?.customer) {

@@ -200,11 +200,11 @@ function rangeOf(
   const columns = '(customer, deleted, position)'
   const isAfter = after === undefined ? '' : `${columns} > ${key(after)} and`
   const isUntil = `${columns} <= ${key(until)}`
-  const isIn = (positions: readonly Uint8Array[]) => {
-    const list = dialect.list(positions.map((position) => Buffer.from(position).toString('hex')))
-    return dialect.isAnyOf(`lower(${dialect.hex('position')})`, add(list, 'text[]'))
-  }
-  const isLeft = except.length === 0 ? '' : `and not ${isIn(except)}`
+  const left = dialect.list(except.map((position) => Buffer.from(position).toString('hex')))
+  const isLeft =
+    except.length === 0
+      ? ''
+      : `and not ${dialect.isAnyOf(`lower(${dialect.hex('position')})`, add(left, 'text[]'))}`
   // The order and the limit keep PostgreSQL from a plan for a quarter of the table.
   const from = `(select * from ${dialect.tableName(table)} where ${isAfter} ${isUntil} ${isLeft}
       order by customer, deleted, position limit ${rowsMax})`

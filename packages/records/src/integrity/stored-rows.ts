@@ -24,9 +24,10 @@ export type StoredRow = RowKey & {
   readonly sourceVersion: bigint | null
   /** The key that its sealed body names. */
   readonly keyId: string | undefined
-  /** What was kept of the records of the kind and the customer when the row was read. */
-  readonly kept: Kept
 }
+
+/** With what was kept of the records of its kind and customer when it was read. */
+export type CountedRow = StoredRow & { readonly kept: Kept }
 
 export type StoredBody = { readonly body: string; readonly fault: string | undefined }
 
@@ -73,7 +74,7 @@ export function storedRows(
       key: RowKey | undefined,
       rowsMax: number,
       opens = true,
-    ): Promise<readonly StoredRow[]> => {
+    ): Promise<readonly CountedRow[]> => {
       const columns = 'record.customer, record.deleted, record.position'
       const [customer, deleted, position] = [
         parameter(2, 'bigint'),
@@ -86,11 +87,17 @@ export function storedRows(
           resource,
           dialect,
           `${key === undefined ? '' : after} order by ${columns} limit ${parameter(1, 'bigint')}`,
+          `${keptOf(resource, dialect, 'record.customer')} as kept,`,
         ),
         values: [rowsMax, ...(key === undefined ? [] : [key.customer, key.deleted, key.position])],
       })
       const opening = opens ? seals : undefined
-      return await Promise.all(found.map((row) => readStoredRow(resource, row, opening)))
+      return await Promise.all(
+        found.map(async (row) => ({
+          ...(await readStoredRow(resource, row, opening)),
+          kept: readKept(row),
+        })),
+      )
     },
     /** Undefined if the customer has no record with this id. */
     find: async (
@@ -177,7 +184,7 @@ export type UnmaskedRow = {
 const nilUuid = '00000000-0000-0000-0000-000000000000'
 
 /** Selects rows of a kind with everything stored of each, and the unmasked record beside it. */
-function rowsQuery(resource: Resource, dialect: Dialect, tail: string): string {
+function rowsQuery(resource: Resource, dialect: Dialect, tail: string, more = ''): string {
   const { tableName, listedId } = dialect
   const members = memberColumns(resource).map((column) => `record.${column} as member_${column}`)
   const unmasked = ['id', 'deleted', 'body', 'checksum'].map(
@@ -188,7 +195,7 @@ function rowsQuery(resource: Resource, dialect: Dialect, tail: string): string {
     select ${customerId(dialect, 'record.customer')} as customer_id,
       record.customer, ${listedId.of('record')} as id, record.deleted, record.position, record.body,
       record.checksum, record.deleted_at, record.updated_at, record.source_version,
-      ${keptOf(resource, dialect, 'record.customer')} as kept,
+      ${more}
       ${[...members, ...(isApart ? unmasked : [])].join(', ')}
     from ${tableName(resource.table)} as record ${fullOfRecord(resource, dialect).join}
     ${tail}`
@@ -231,7 +238,6 @@ async function readStoredRow(
     updatedAt: wholeOrNull(row.updated_at),
     sourceVersion: wholeOrNull(row.source_version),
     keyId: isSealedKind(resource) ? keyIdOf(String(row.full_body ?? row.body)) : undefined,
-    kept: readKept(row),
   }
 }
 
