@@ -35,7 +35,6 @@ export function openWalk({ damage }: Pick<Store, 'damage'>) {
     /** What the walk has logged, and its failures, since the start. */
     said,
     failures,
-    step: () => step(),
     async round(): Promise<void> {
       for (isOver = false; !isOver; ) {
         await step()

@@ -1,7 +1,7 @@
 import type { Resource } from '@bursar/contract'
 import { type DerivedFault, recordsLimits, StoreDamaged, type StoredRows } from '@bursar/records'
 import { compareKind, compareOwners } from './compare-kind.ts'
-import { cannotReadOn, describeAll, describeDamaged } from './describe-faults.ts'
+import { cannotReadOn, describeAll, describeDamaged, split } from './describe-faults.ts'
 
 /**
  * `faults` names the first damaged records by kind and id, and no value; the rest are counted.
@@ -16,14 +16,17 @@ export type StoredReport = {
 
 type FaultList = { faultCount: number; readonly faults: string[] }
 
+type NamedFaults = Pick<StoredReport, 'faults' | 'faultCount'>
+
+const emptyList = (): FaultList => ({ faultCount: 0, faults: [] })
+
 /** The named faults as lines, and how many more there are. */
-export function listFaults({
-  faults,
-  faultCount,
-}: Pick<StoredReport, 'faults' | 'faultCount'>): string {
+function faultLines({ faults, faultCount }: NamedFaults): readonly string[] {
   const rest = faultCount - faults.length
-  return [...faults, ...(rest === 0 ? [] : [`and ${rest} more`])].join('\n')
+  return [...faults, ...(rest === 0 ? [] : [`and ${rest} more`])]
 }
+
+export const listFaults = (named: NamedFaults): string => faultLines(named).join('\n')
 
 /**
  * Checks every stored record of the kinds. Its bodies must match their checksums. Both bodies, the
@@ -36,43 +39,32 @@ export async function checkStored(
   rows: StoredRows,
   opens = true,
 ): Promise<StoredReport> {
-  const report = { records: 0, faultCount: 0, faults: [] as string[] }
-  const conflicts = { faultCount: 0, faults: [] as string[] }
-  const note = (fault: string, list: FaultList = report) => {
-    list.faultCount += 1
-    if (list.faults.length < recordsLimits.faultsReportedMax) list.faults.push(fault)
-  }
-  const withConflicts = () => {
-    const lines = conflicts.faultCount === 0 ? [] : listFaults(conflicts).split('\n')
-    return { ...report, conflicts: lines }
+  let records = 0
+  const [report, conflicts] = [emptyList(), emptyList()]
+  const note = (lines: readonly string[], list = report) => {
+    list.faultCount += lines.length
+    list.faults.push(...lines.slice(0, recordsLimits.faultsReportedMax - list.faults.length))
   }
   for (const resource of resources) {
     try {
       for await (const part of compareKind(resource, rows, { opens })) {
-        report.records += part.records
-        for (const one of part.damaged) note(describeDamaged(one))
         const [shared, others] = split(part.derived, isConflict)
-        for (const line of describeAll(others)) note(line)
-        for (const line of describeAll(shared)) note(line, conflicts)
+        records += part.records
+        note([...part.damaged.map(describeDamaged), ...describeAll(others)])
+        note(describeAll(shared), conflicts)
       }
     } catch (error) {
       if (!(error instanceof StoreDamaged)) throw error
-      note(cannotReadOn(resource.kind, error))
+      note([cannotReadOn(resource.kind, error)])
     }
   }
   // A binding takes a key, as a sealed body does.
-  if (!opens) return withConflicts()
-  for await (const { damaged } of compareOwners(rows)) {
-    for (const one of damaged) note(describeDamaged(one))
+  for await (const { damaged } of opens ? compareOwners(rows) : []) {
+    note(damaged.map(describeDamaged))
   }
-  return withConflicts()
+  return { records, ...report, conflicts: faultLines(conflicts) }
 }
 
 /** Each customer has what it claims; a person decides whose the value is. */
 const isConflict = (fault: DerivedFault): boolean =>
   fault.fault === 'contested' && fault.holder !== undefined
-
-function split<T>(all: readonly T[], isFirst: (one: T) => boolean): [first: T[], others: T[]] {
-  const parts = Map.groupBy(all, isFirst)
-  return [parts.get(true) ?? [], parts.get(false) ?? []]
-}

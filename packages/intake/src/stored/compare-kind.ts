@@ -7,7 +7,6 @@ import {
   MASKED_MISSING,
   NOT_OWN,
   type RowKey,
-  recordsLimits,
   rowFaults,
   StoreDamaged,
   type StoredRow,
@@ -15,6 +14,7 @@ import {
   type UnmaskedRow,
 } from '@bursar/records'
 import { renderRecord } from '../render.ts'
+import { openNames } from './open-names.ts'
 
 /** A record that is not as an import of its full record would store it. */
 export type RecordFaults = {
@@ -102,18 +102,17 @@ export async function* compareKind(
     key = last
   }
   const smallMax = () => SMALL_TIMES * rowsMax()
-  /** What is left over of a lost record is no second fault. With too many, anything may be. */
-  const lost = new Map<string, string>()
+  /** What is left over of a lost record is no second fault. */
+  const [lost, losers] = [openNames(), openNames()]
   for await (const part of mask === undefined ? [] : lostRecords(resource, rows, smallMax)) {
     for (const { id, customerId } of part.damaged) {
-      if (lost.size < recordsLimits.faultsReportedMax) lost.set(id, customerId)
+      lost.add(id)
+      losers.add(customerId)
     }
     yield part
   }
-  const customers = new Set(lost.values())
   const isOfLost = (fault: DerivedFault) =>
-    lost.size === recordsLimits.faultsReportedMax ||
-    ('id' in fault ? lost.has(fault.id) : customers.has(fault.customerId))
+    'id' in fault ? lost.mayHave(fault.id) : losers.mayHave(fault.customerId)
   for await (const found of rows.derived.leftOver(resource, smallMax)) {
     yield { records: 0, damaged: [], derived: found.filter((fault) => !isOfLost(fault)) }
   }

@@ -12,6 +12,15 @@ export const describeDamaged = ({ kind, id, faults }: RecordFaults): string =>
 export const isUndecided = ({ fault }: DerivedFault): boolean =>
   fault === 'contested' || fault === 'claimed without a record'
 
+/** The faults of one sort, and the others. */
+export function split(
+  faults: readonly DerivedFault[],
+  isFirst: (fault: DerivedFault) => boolean,
+): [first: DerivedFault[], others: DerivedFault[]] {
+  const parts = Map.groupBy(faults, isFirst)
+  return [parts.get(true) ?? [], parts.get(false) ?? []]
+}
+
 /** A record may have several terms left over, which are one fault. */
 export const describeAll = (faults: readonly DerivedFault[]): readonly string[] => [
   ...new Set(faults.map(describeDerived)),

@@ -2,7 +2,13 @@ import { type Background, type Logger, limitsOf, startWalk } from '@bursar/base'
 import { resources } from '@bursar/contract'
 import { type Store, StoreDamaged } from '@bursar/records'
 import { type ComparedPart, compareKind, compareOwners } from './compare-kind.ts'
-import { cannotReadOn, describeAll, describeDamaged, isUndecided } from './describe-faults.ts'
+import {
+  cannotReadOn,
+  describeAll,
+  describeDamaged,
+  isUndecided,
+  split,
+} from './describe-faults.ts'
 
 const limits = limitsOf({
   /** Differences that are logged. With more, `bursar reindex` is the answer. */
@@ -63,14 +69,10 @@ export function startRecordWalk({ damage, log, background }: WalkDeps): () => Pr
 async function* readOn(kind: string, parts: AsyncIterable<ComparedPart>): AsyncIterable<Found> {
   try {
     for await (const { damaged, derived } of parts) {
-      const [undecided, others] = [true, false].map((is) =>
-        derived.filter((fault) => isUndecided(fault) === is),
-      )
-      const names = [...damaged, ...(others ?? [])].map((one) =>
-        'id' in one ? one.id : one.customerId,
-      )
-      const lines = [...damaged.map(describeDamaged), ...describeAll(others ?? [])]
-      yield { kind, count: new Set(names).size, lines, undecided: describeAll(undecided ?? []) }
+      const [undecided, others] = split(derived, isUndecided)
+      const names = [...damaged, ...others].map((one) => ('id' in one ? one.id : one.customerId))
+      const lines = [...damaged.map(describeDamaged), ...describeAll(others)]
+      yield { kind, count: new Set(names).size, lines, undecided: describeAll(undecided) }
     }
   } catch (error) {
     if (!(error instanceof StoreDamaged)) throw error

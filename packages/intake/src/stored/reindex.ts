@@ -3,7 +3,6 @@ import {
   DELETION_UNSURE,
   type DerivedFault,
   MASKED_MISSING,
-  recordsLimits,
   type Store,
   StoreDamaged,
 } from '@bursar/records'
@@ -12,6 +11,7 @@ import { parseEntry } from '../entry.ts'
 import { readRecord } from '../read-record.ts'
 import { compareKind, faultsOfRow, type RecordFaults } from './compare-kind.ts'
 import { cannotReadOn, describeAll, describeDamaged } from './describe-faults.ts'
+import { openNames } from './open-names.ts'
 
 /** What differs in a part of the store, and how much of it was written again. */
 export type ReindexedPart = {
@@ -48,10 +48,8 @@ async function* reindexParts(
   { operator, rules, writes }: Deps,
 ): AsyncIterable<ReindexedPart> {
   const restore = restoring(resource, operator, rules)
-  /** Customers of damaged records that stay as they are. With too many, each may be one. */
-  const unsure = new Set<string>()
-  const isUnsure = (customerId: string) =>
-    unsure.has(customerId) || unsure.size === recordsLimits.faultsReportedMax
+  /** Customers of damaged records that stay as they are. */
+  const unsure = openNames()
   for await (const { records, damaged, derived } of compareKind(resource, operator.rows)) {
     const differences: { what: string; left?: string }[] = []
     const recounts: DerivedFault[] = []
@@ -63,10 +61,10 @@ async function* reindexParts(
         written += 1
         if (record.faults.includes(MASKED_MISSING)) recounts.push(recountOf(record))
       }
-      if (left !== undefined && !isUnsure(record.customerId)) unsure.add(record.customerId)
+      if (left !== undefined) unsure.add(record.customerId)
       differences.push({ what, ...(left !== undefined && { left }) })
     }
-    const byReason = Map.groupBy(derived, (fault) => reasonToLeave(fault, isUnsure))
+    const byReason = Map.groupBy(derived, (fault) => reasonToLeave(fault, unsure.mayHave))
     if (writes) {
       const others = byReason.get(undefined) ?? []
       await operator.rewrite(resource, [...others, ...recounts])
